@@ -184,6 +184,9 @@ function levelFor(status: number, change: RequestChange | undefined): 'error' | 
 function changeFields(change: RequestChange | undefined): {
   readonly change?: string;
   readonly timeLog?: string;
+  readonly timeLogs?: number;
 } {
-  return change ? { change: change.kind, timeLog: change.id } : {};
+  if (change === undefined) return {};
+  const { kind, id, count } = change;
+  return { change: kind, timeLog: id, ...(count !== undefined && { timeLogs: count }) };
 }

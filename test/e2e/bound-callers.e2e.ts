@@ -4,6 +4,7 @@ import { Issuer, makeKey } from '../support/issuer.js';
 import {
   correct,
   create,
+  createAll,
   get,
   idOf,
   list,
@@ -56,6 +57,10 @@ describe.each([
     const caller = as(token);
     expect((await create(caller)).status).toBe(201);
     expect(outcome(await create(caller, { ...LOG, projectId: FOREIGN }))).toEqual(NOT_ALLOWED);
+    const timeLogs = [LOG, { ...LOG, projectId: FOREIGN }];
+    expect(outcome(await createAll(caller, { timeLogs }))).toEqual(NOT_ALLOWED);
+    expect((await createAll(caller, { timeLogs: [...timeLogs, {}] })).status).toBe(400);
+    expect((await createAll(caller, { timeLogs: [LOG] })).status).toBe(201);
     const total = await totalOf(app, `projectId=${OWN}`);
     expect(await totalOf(caller)).toBe(total);
     expect(await totalOf(caller, `projectId=${OWN}`)).toBe(total);

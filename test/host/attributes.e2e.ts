@@ -133,6 +133,19 @@ describe('a host with a schema of attributes', () => {
     );
   });
 
+  it('takes them with each log of a batch, and tells the place of what is wrong', async () => {
+    const timeLogs = ['ab-1', 'cd-2'].map((ticket) => ({ ...VALUES, attributes: { ticket } }));
+    const kept = ['AB-1', 'CD-2'].map((ticket) => ({ ...VALUES, attributes: { ticket, billable: true } }));
+    const data = kept.map((log) => expectedLog(log));
+    expect(await send('POST', '/batch', { timeLogs })).toEqual([201, { success: true, data }]);
+    const wrong = { foo: 1, ...VALUES, duration: 0, attributes: { ticket: '' } };
+    expect(await send('POST', '/batch', { timeLogs: [VALUES, wrong] })).toEqual(
+      invalid(
+        'timeLogs[1].duration must be a positive number; timeLogs[1].attributes.ticket must be a ticket; timeLogs[1]: unknown field: foo',
+      ),
+    );
+  });
+
   it('bounds their depth with that of the body', async () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
     expect(await create({ attributes: { ticket: 'a-1', more: nested(6) } })).toMatchObject([201, {}]);
@@ -330,7 +343,7 @@ describe('the documentation of a host', () => {
   });
 
   it('leaves out the routes that are left out', async () => {
-    const { paths } = await schemasOf(z.object({}), { totals: false, events: false });
+    const { paths } = await schemasOf(z.object({}), { recordAll: false, totals: false, events: false });
     expect(paths).toEqual(['/api/v1/time-logs', '/api/v1/time-logs/{id}']);
     expect(await send('GET', '/totals')).toEqual(invalid('id must be a UUID'));
   });

@@ -7,7 +7,7 @@ import { DECLARED_TOKEN } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import { newGate } from '../support/gate.js';
 import { answersIn, sendRaw } from '../support/raw-http.js';
-import { create, idOf, LOG, outcome, refusal, sendBytes } from '../support/requests.js';
+import { create, createAll, idOf, LOG, outcome, refusal, sendBytes } from '../support/requests.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { startTestApp } from '../support/test-app.js';
 
@@ -27,6 +27,7 @@ describe('the limits that the environment sets', () => {
         KEEP_ALIVE_TIMEOUT: '1',
         HEADERS_LIMIT: '4096',
         BODY_LIMIT: '2000',
+        BATCH_LIMIT: '3000',
         DEADLINE: '0.2',
         POOL_SIZE: '2',
         WRITE_QUEUE: '3',
@@ -43,6 +44,10 @@ describe('the limits that the environment sets', () => {
     expect(outcome(await create(service, { ...LOG, description: 'a'.repeat(2_000) }))).toEqual([
       413,
       refusal('PAYLOAD_TOO_LARGE', 'the request body must be at most 2000 bytes'),
+    ]);
+    expect(outcome(await createAll(service, { timeLogs: Array(30).fill(LOG) }))).toEqual([
+      413,
+      refusal('PAYLOAD_TOO_LARGE', 'the request body must be at most 3000 bytes'),
     ]);
   });
 

@@ -9,7 +9,7 @@ import { runHere } from '../support/commands-here.js';
 import { DECLARED_TOKEN as TOKEN } from '../support/environment.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { rawRequest, sendRaw } from '../support/raw-http.js';
-import { create as post, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
+import { create as post, createAll, dataOf, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { type Line, linesOf, startHere } from '../support/service-here.js';
 
 /** Documents the search for the changes of a log. */
@@ -109,6 +109,19 @@ describe('the log', () => {
     expect(line('expecting')).toMatchObject({ status: 417 });
     for (const token of tokens) expect(text).not.toContain(token.slice(3));
     expect(text).not.toContain('access_token');
+  });
+
+  it('tells of a batch its number of logs and the first of them, and no name that was sent', async () => {
+    let first: unknown;
+    const { text, line } = await logOf(async (service) => {
+      const batch = (id: string, ...timeLogs: object[]) =>
+        createAll(service, { timeLogs }, { 'x-request-id': id });
+      first = (dataOf(await batch('batch', LOG, LOG)) as { id: string }[])[0]!.id;
+      await batch('refused-batch', LOG, { ...LOG, 'secret-name': 1 });
+    });
+    expect(line('batch')).toMatchObject({ level: 'debug', change: 'record', timeLog: first, timeLogs: 2 });
+    expect(line('refused-batch')).toMatchObject({ status: 400, reason: 'timeLogs[1]: unknown field' });
+    expect(text).not.toContain('secret-name');
   });
 
   it('tells what was wrong with a request and who called, and never a name or value that was sent', async () => {

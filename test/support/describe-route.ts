@@ -90,7 +90,7 @@ function faultsOf(route: Route, sample: Sample): [number, Sample][] {
   if (route.operation.requestBody)
     faults.push(
       [400, { ...sample, body: '{' }],
-      [413, { ...sample, body: ' '.repeat(route.path.endsWith('/batch') ? 1_100_000 : 70_000) }],
+      [413, { ...sample, body: ' '.repeat(1_100_000) }],
       [415, { ...sample, headers: { 'content-type': 'text/plain' } }],
       [415, { ...sample, headers: { ...headers, 'content-encoding': 'gzip' } }],
     );
@@ -227,17 +227,16 @@ export function describePath(app: TestApp, path: string): void {
   const isOpen = own.every(({ scopes }) => scopes === undefined);
 
   describe(path, () => {
-    it.each(['POST', 'PUT', 'PATCH', 'DELETE', ...FOREIGN_METHODS].filter((name) => !methods.includes(name)))(
-      'takes no %s',
-      async (method) => {
-        const sample = { ...(await sampleOf(own[0]!, app)), method };
-        expect(outcome(await ask(app, sample))).toEqual(isOpen ? REFUSED.method : REFUSED.unauthorized);
-        for (const target of [sample.path, `${sample.path.toUpperCase()}/`]) {
-          const answer = await ask(app, { ...sample, path: target }, app.token);
-          expect(outcome(answer)).toEqual(REFUSED.method);
-          expect(answer.headers.get('allow')).toBe(methods.toSorted().join(', '));
-        }
-      },
-    );
+    it.each(
+      ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', ...FOREIGN_METHODS].filter((name) => !methods.includes(name)),
+    )('takes no %s', async (method) => {
+      const sample = { ...(await sampleOf(own[0]!, app)), method };
+      expect(outcome(await ask(app, sample))).toEqual(isOpen ? REFUSED.method : REFUSED.unauthorized);
+      for (const target of [sample.path, `${sample.path.toUpperCase()}/`]) {
+        const answer = await ask(app, { ...sample, path: target }, app.token);
+        expect(outcome(answer)).toEqual(REFUSED.method);
+        expect(answer.headers.get('allow')).toBe(methods.toSorted().join(', '));
+      }
+    });
   });
 }

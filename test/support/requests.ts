@@ -80,6 +80,11 @@ export function correct(
   return sendLog(target, 'PUT', `${TIME_LOGS}/${id}`, body, headers);
 }
 
+/** Posts a batch, which is sent as `create` sends a log. */
+export function createAll(target: Target, body: unknown, headers: Sending['headers'] = {}): Promise<Answer> {
+  return sendLog(target, 'POST', `${TIME_LOGS}/batch`, body, headers);
+}
+
 function sendLog(target: Target, method: string, path: string, body: unknown, headers: Sending['headers']) {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
   return send(target, path, {

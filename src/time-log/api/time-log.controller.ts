@@ -4,6 +4,7 @@ import { Scopes } from '../../../libs/auth/src/index.js';
 import {
   type Served,
   STATE,
+  StrictBatch,
   StrictBody,
   StrictHeaders,
   StrictPath,
@@ -18,7 +19,8 @@ import { callOptionsOf } from '../application/call-options.js';
 import { CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
 import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import { criteriaOfChecked, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { listJson, logJson } from '../wire/time-log-bodies.js';
+import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from '../wire/record-time-logs.dto.js';
+import { listJson, logJson, logsJson } from '../wire/time-log-bodies.js';
 import { locationOf, pageLinks } from './links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { sendJson, sendList } from './send-response.js';
@@ -80,6 +82,29 @@ export class TimeLogController extends TimeLogRoutes {
     else state.change = { kind: 'record', id: log.id };
     response.setHeader('Location', locationOf(request, log.id));
     sendJson(response, 201, logJson(log));
+  }
+
+  @Post('batch')
+  @Scopes([WRITE])
+  async recordAll(
+    @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
+    @StrictBatch(BATCH_SHAPE) body: RecordTimeLogsDto,
+    @Req() request: Request & Served,
+    @Res() response: Response,
+  ): Promise<void> {
+    const state = request[STATE];
+    const call = callOptionsOf(state.caller);
+    const values = allValuesOf(body, state);
+    const keyText = headers['Idempotency-Key'];
+    const { logs, isReplay } = await withinDeadline(
+      request,
+      keyText === undefined
+        ? this.timeLogs.recordAll(values, call).then((recorded) => ({ logs: recorded, isReplay: false }))
+        : this.timeLogs.recordAllOnce(values, idempotencyKeyOf(call.caller?.id, keyText), call),
+    );
+    if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
+    else state.change = { kind: 'record', id: logs[0]!.id, count: logs.length };
+    sendJson(response, 201, logsJson(logs));
   }
 
   @Get(':id')

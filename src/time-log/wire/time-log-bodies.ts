@@ -61,6 +61,11 @@ export function logJson(log: TimeLog): string {
   return JSON.stringify(logResponse(log));
 }
 
+/** Returns the JSON of the response body of a batch. */
+export function logsJson(logs: readonly TimeLog[]): string {
+  return JSON.stringify({ success: true, data: logs.map(bodyOf) });
+}
+
 /** Returns the JSON of `listResponse`. */
 export function listJson({ items, total }: TimeLogItems, page: PageRequest): JsonList {
   return {

@@ -4,6 +4,7 @@ import { hideMethods } from '../../../open-api/src/index.js';
 export const ROUTES = {
   list: 'GET /time-logs',
   record: 'POST /time-logs',
+  recordAll: 'POST /time-logs/batch',
   totals: 'GET /time-logs/totals',
   events: 'GET /time-logs/events',
   get: 'GET /time-logs/{id}',

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { expectedLog } from '../support/expected-logs.js';
+import { rawRequest } from '../support/raw-http.js';
+import {
+  create,
+  createAll,
+  dataOf,
+  get,
+  LOG,
+  outcome,
+  refusal,
+  sendBytes,
+  TIME_LOGS,
+  totalOf,
+} from '../support/requests.js';
+import { useTestApp } from '../support/test-app.js';
+
+const LIMIT = 1024 * 1024;
+const app = useTestApp();
+const record = (body: unknown, headers = {}) => createAll(app, body, headers);
+
+/** Logs that differ, of a project of their own. */
+function newLogs(count: number): (typeof LOG)[] {
+  const projectId = randomUUID();
+  return Array.from({ length: count }, (_, index) => ({ ...LOG, projectId, duration: index + 0.5 }));
+}
+
+const without = (member: string) =>
+  Object.fromEntries(Object.entries(LOG).filter(([name]) => name !== member));
+const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
+const isRecorded = (logs: readonly (typeof LOG)[]) => [
+  201,
+  { success: true, data: logs.map((log) => expectedLog(log)) },
+];
+const DURATION = 'duration must be a positive number';
+const DATE = 'date must be an existing day in the form YYYY-MM-DD';
+const COUNT = 'timeLogs must be an array of 1 to 1000 time logs';
+
+describe('POST /api/v1/time-logs/batch', () => {
+  it.each([1, 1000])('records %d logs, and answers with them in their order', async (count) => {
+    const logs = newLogs(count);
+    const answer = await record({ timeLogs: logs });
+    expect(outcome(answer)).toEqual(isRecorded(logs));
+    for (const name of ['location', 'etag', 'idempotency-replayed'])
+      expect(answer.headers.get(name)).toBeNull();
+    const data = dataOf(answer) as { id: string }[];
+    expect(new Set(data.map(({ id }) => id)).size).toBe(count);
+    expect(outcome(await get(app, data.at(-1)!.id))).toEqual([200, { success: true, data: data.at(-1) }]);
+    expect(await totalOf(app, `projectId=${logs[0]!.projectId}`)).toBe(count);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no list', {}, COUNT],
+    ['null', { timeLogs: null }, COUNT],
+    ['an object', { timeLogs: LOG }, COUNT],
+    ['an empty list', { timeLogs: [] }, COUNT],
+    ['1001 logs', { timeLogs: Array(1001).fill(LOG) }, COUNT],
+    ['a list alone', [LOG], 'the request body must be a JSON object'],
+    ['an unknown member', { timeLogs: [LOG], foo: 1 }, 'unknown field: foo'],
+    ['another member and no list', { logs: [LOG] }, `${COUNT}; unknown field: logs`],
+    [
+      'an element that is no object',
+      { timeLogs: [LOG, null, [LOG], 'x'] },
+      [1, 2, 3].map((index) => `timeLogs[${index}] must be a JSON object`).join('; '),
+    ],
+    ['a missing value', { timeLogs: [LOG, without('date')] }, `timeLogs[1].${DATE}`],
+    [
+      'all faults, log by log, those of unknown names last',
+      { bar: 1, timeLogs: [{ foo: 1, ...LOG, date: '', duration: 0 }, LOG, { ...LOG, duration: null }] },
+      `timeLogs[0].${DURATION}; timeLogs[0].${DATE}; timeLogs[0]: unknown field: foo; timeLogs[2].${DURATION}; unknown field: bar`,
+    ],
+    [
+      'ten faults of more',
+      { timeLogs: Array(37).fill(without('duration')) },
+      `${Array.from({ length: 10 }, (_, index) => `timeLogs[${index}].${DURATION}`).join('; ')}; and 27 more`,
+    ],
+  ])('refuses %s', async (_what, body, message) => {
+    const total = await totalOf(app);
+    expect(outcome(await record(body))).toEqual(isInvalid(message));
+    expect(await totalOf(app)).toBe(total);
+  });
+
+  it('bounds the depth of each log with that of a single one', async () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+    expect(outcome(await record({ timeLogs: [{ ...LOG, x: nested(7) }] }))).toEqual(
+      isInvalid('timeLogs[0]: unknown field: x'),
+    );
+    expect(outcome(await record({ timeLogs: [{ ...LOG, x: nested(8) }] }))).toEqual(
+      isInvalid('the request body must not be nested deeper than 10 levels'),
+    );
+  });
+
+  it('answers a repeated batch with a key by the first answer', async () => {
+    const [logs, key] = [newLogs(3), { 'idempotency-key': randomUUID() }];
+    const first = await record({ timeLogs: logs }, key);
+    const again = await record({ timeLogs: logs }, key);
+    expect(outcome(first)).toEqual(isRecorded(logs));
+    expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(await totalOf(app, `projectId=${logs[0]!.projectId}`)).toBe(3);
+    const reused = refusal('IDEMPOTENCY_KEY_REUSED', 'the Idempotency-Key was used with other values');
+    expect(outcome(await record({ timeLogs: logs.toReversed() }, key))).toEqual([422, reused]);
+  });
+
+  const tooLarge = (bytes: number) => [
+    413,
+    refusal('PAYLOAD_TOO_LARGE', `the request body must be at most ${bytes} bytes`),
+  ];
+
+  it.each([
+    ['in one piece', (text: string) => text],
+    ['in chunks', (text: string) => new Blob([text]).stream()],
+  ])('takes a body of up to 1 MiB %s, as no other route does', async (_how, shaped) => {
+    const valid = JSON.stringify({ timeLogs: [LOG] });
+    expect(outcome(await record(shaped(valid.padEnd(LIMIT))))).toEqual(isRecorded([LOG]));
+    expect(outcome(await record(shaped(valid.padEnd(LIMIT + 1))))).toEqual(tooLarge(LIMIT));
+    const single = JSON.stringify(LOG).padEnd(LIMIT);
+    expect(outcome(await create(app, shaped(single)))).toEqual(tooLarge(64 * 1024));
+  });
+
+  it('refuses an announced length without waiting for the body, a missing token before', async () => {
+    const post = (...headers: string[]) =>
+      rawRequest(
+        `POST ${TIME_LOGS}/batch HTTP/1.1`,
+        'Host: x',
+        'Content-Type: application/json',
+        `Content-Length: ${LIMIT + 1}`,
+        ...headers,
+      );
+    const authorization = `Authorization: Bearer ${app.token}`;
+    expect(outcome((await sendBytes(app, post(authorization)))!)).toEqual(tooLarge(LIMIT));
+    expect((await sendBytes(app, post()))?.status).toBe(401);
+  });
+});
