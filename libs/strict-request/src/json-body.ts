@@ -13,7 +13,7 @@ export interface BodyOptions {
   readonly limit?: number | undefined;
   /** The maximum number of nested levels. */
   readonly depth?: number;
-  /** Called with the number of received bytes. It throws a DomainError to refuse the rest. */
+  /** Called with the announced length, or else with that of each part. Throws a DomainError to refuse the body. */
   readonly reportBytes?: (bytes: number) => void;
 }
 
@@ -86,6 +86,7 @@ function readBody(
   { limit = request[STATE]?.bodyLimit, reportBytes }: BodyOptions,
 ): Promise<Buffer> {
   if (limit === undefined) throw new Error('applyRules must be called before a body is read');
+  const announced = Number(request.headers['content-length'] ?? 0);
   return new Promise((resolve, reject) => {
     let body: Buffer = EMPTY;
     let size = 0;
@@ -101,7 +102,7 @@ function readBody(
       const end = size + chunk.length;
       try {
         if (end > limit) throw tooLarge();
-        reportBytes?.(chunk.length);
+        if (end > announced) reportBytes?.(chunk.length);
       } catch (error) {
         refuse(error as DomainError);
         return;
@@ -119,10 +120,8 @@ function readBody(
       reject(incomplete());
       return;
     }
-    if (Number(request.headers['content-length'] ?? 0) > limit) {
-      reject(tooLarge());
-      return;
-    }
+    if (announced > limit) throw tooLarge();
+    reportBytes?.(announced);
     request.on('data', take);
     request.once('end', () => resolve(body.length === size ? body : body.subarray(0, size)));
     request.once('close', () => {

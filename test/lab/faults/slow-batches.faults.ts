@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createAll, LOG } from '../../support/requests.js';
+import type { ServiceProcess } from '../../support/service-process.js';
+import { eventually } from '../eventually.js';
+import { memoryFromNow } from './support/abused-service.js';
+import { serve } from './support/serve.js';
+import { TOKEN } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
+
+const CONNECTIONS = 200;
+const MIB = 1024 * 1024;
+/** Batches of 1 MiB that one caller may have under way. */
+const HELD = 32;
+/** Megabytes above those of a service at rest. */
+const MOST_MEMORY = 200;
+const OTHER = 'another-token-that-the-deployment-declares';
+const BATCH = JSON.stringify({ timeLogs: Array(1000).fill({ ...LOG, description: 'x'.repeat(900) }) });
+
+describe('a service whose clients send batches slowly', () => {
+  const postgres = useCluster();
+  let service: ServiceProcess;
+  const sockets: Socket[] = [];
+  let statuses: (string | undefined)[];
+  beforeEach(async () => {
+    const env = { ACCESS_TOKEN: `${TOKEN},${OTHER}`, REQUEST_TIMEOUT: '600' };
+    service = await serve(await postgres.createDatabase(), env);
+    statuses = [];
+  });
+  afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
+
+  /** Sends a request, or a part of it. Resolves when all is sent or something is answered. */
+  async function begin(token: string, header: string, body: string): Promise<void> {
+    const socket = connect(service.port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    const answered = once(socket, 'data').then(([bytes]) => {
+      statuses.push(/^HTTP\/1.1 (\d+) /.exec(String(bytes))?.[1]);
+      socket.resume();
+    });
+    const head = `POST /api/v1/time-logs/batch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${header}\r\n\r\n`;
+    const sent = new Promise((resolve) => socket.write(head + body, resolve));
+    await Promise.race([answered.catch(() => undefined), sent]);
+  }
+  const beginAll = (count: number, ...request: [token: string, header: string, body: string]) =>
+    Promise.all(Array.from({ length: count }, () => begin(...request)));
+  const statusOf = async (token: string) =>
+    (await createAll({ port: service.port, token }, { timeLogs: [LOG] })).status;
+
+  it(`takes ${HELD} of ${CONNECTIONS} that one caller does not finish, refuses the others, and serves another`, async () => {
+    const memory = await memoryFromNow(service);
+    await beginAll(CONNECTIONS, TOKEN, `Content-Length: ${MIB}`, BATCH.padEnd(MIB - 1));
+    await eventually(() => expect(statuses).toEqual(Array(CONNECTIONS - HELD).fill('503')));
+    expect([await statusOf(TOKEN), await statusOf(OTHER)]).toEqual([503, 201]);
+    const { before, peak } = await memory('unfinished batches');
+    expect(peak - before).toBeLessThan(MOST_MEMORY);
+    sockets.splice(0).forEach((socket) => socket.destroy());
+    await eventually(async () => expect(await statusOf(TOKEN)).toBe(201));
+  });
+
+  it('needs no more memory if each part of them has one byte', async () => {
+    const memory = await memoryFromNow(service);
+    await beginAll(20, TOKEN, 'Transfer-Encoding: chunked', '1\r\n \r\n'.repeat(100_000));
+    expect(await statusOf(TOKEN)).toBe(201);
+    const { before, peak } = await memory('batches in parts of one byte');
+    expect(peak - before).toBeLessThan(MOST_MEMORY);
+    expect(statuses).toEqual([]);
+  });
+
+  it(`answers 201 or 503 to ${CONNECTIONS} that are whole`, async () => {
+    const memory = await memoryFromNow(service);
+    const request = [`Content-Length: ${MIB}`, BATCH.padEnd(MIB)] as const;
+    await Promise.all([TOKEN, OTHER].map((token) => beginAll(CONNECTIONS / 2, token, ...request)));
+    await eventually(() => expect(statuses).toHaveLength(CONNECTIONS));
+    expect(statuses.filter((status) => status !== '201' && status !== '503')).toEqual([]);
+    expect(statuses).toContain('201');
+    const { before, peak } = await memory('whole batches');
+    expect(peak - before).toBeLessThan(2 * MOST_MEMORY);
+  });
+});
