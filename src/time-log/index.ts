@@ -2,10 +2,12 @@ export { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './api/time-lo
 export {
   type CallOptions,
   callOptionsOf,
+  type ChangeOptions,
   type RecordOptions,
   WRAP_WRITES,
 } from './application/call-options.js';
 export { TimeLogService } from './application/time-log.service.js';
+export { entityTagOf } from './domain/entity-tag.js';
 export { type CheckedAttributes, TimeLogAttributes } from './domain/attributes.js';
 export {
   fingerprintOf,
@@ -21,6 +23,7 @@ export { ALL_PROJECTS, type ProjectAccess } from './domain/project-access.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { itemsOf } from './domain/time-log-item.js';
 export {
+  TIME_LOG_CHANGED,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,

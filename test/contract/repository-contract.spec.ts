@@ -2,9 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import type { ProjectAccess } from '../../src/time-log/domain/project-access.js';
 import type { TimeLogPage } from '../../src/time-log/domain/time-log.repository.js';
 import type { TimeLog } from '../../src/time-log/domain/time-log.js';
-import { ALL_PROJECTS, InMemoryTimeLogRepository, timeLogRepositoryContract } from '../support/storage.js';
+import {
+  ALL_PROJECTS,
+  InMemoryTimeLogRepository,
+  timeLogAttributesContract,
+  timeLogRepositoryContract,
+} from '../support/storage.js';
 
 type Asked = Parameters<InstanceType<typeof InMemoryTimeLogRepository>['find']>;
+type Correction = Parameters<InstanceType<typeof InMemoryTimeLogRepository>['correct']>;
 
 class OldestFirst extends InMemoryTimeLogRepository {
   override async find(...asked: Asked): Promise<TimeLogPage> {
@@ -40,9 +46,22 @@ class StoresAPart extends InMemoryTimeLogRepository {
 }
 
 class MakesWhatItCorrects extends InMemoryTimeLogRepository {
-  override async correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
-    if (!(await super.correct(log, access))) await this.add(log);
-    return true;
+  override async correct(...change: Correction): Promise<TimeLog> {
+    const corrected = await super.correct(...change);
+    if (!corrected) await this.add(change[0]);
+    return corrected ?? change[0];
+  }
+}
+
+class ComparesNothing extends InMemoryTimeLogRepository {
+  override correct(log: TimeLog, access: ProjectAccess): Promise<TimeLog | undefined> {
+    return super.correct(log, access);
+  }
+}
+
+class ForgetsAttributes extends InMemoryTimeLogRepository {
+  override async correct(log: TimeLog, access: ProjectAccess): Promise<TimeLog | undefined> {
+    return super.correct(log, access, undefined, await super.get(log.id, access));
   }
 }
 
@@ -61,9 +80,16 @@ describe('the contract of a repository', () => {
     [ForgetsKeys, 'adds a log once per key and returns the id of the first log to retries'],
     [StoresAPart, 'adds a batch as a whole or not at all'],
     [MakesWhatItCorrects, 'corrects a log but never creates one'],
+    [ComparesNothing, 'changes a log only if it has the expected values of which date may differ'],
     [Silent, 'calls listeners after it has stored a log'],
   ])('fails an adapter that is wrong: %p', async (Adapter, name) => {
     const cases = timeLogRepositoryContract({ make: () => new Adapter() });
+    await expect(cases.find((one) => one.name === name)!.run()).rejects.toThrow();
+  });
+
+  it('fails an adapter that removes attributes which a correction lacks', async () => {
+    const cases = timeLogAttributesContract({ make: () => new ForgetsAttributes() });
+    const name = 'keeps attributes that a correction without an expected log lacks';
     await expect(cases.find((one) => one.name === name)!.run()).rejects.toThrow();
   });
 

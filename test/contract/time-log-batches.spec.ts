@@ -38,7 +38,7 @@ describe('batches in PostgreSQL', () => {
   const valuesOf = (count: number, projectId: string) =>
     Array.from({ length: count }, (_, index) => ({ ...LOG, projectId, duration: index + 1 }));
   const totalOf = async (projectId: string) =>
-    (await timeLogs.list({ projectId, period: Period.of() }, PageRequest.of(1, 1))).total;
+    (await timeLogs.list({ projectIds: [projectId], period: Period.of() }, PageRequest.of(1, 1))).total;
 
   it('make one batch of many requests with a key over several instances, and all get its logs', async () => {
     for (let round = 0; round < 3; round++) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { DomainError } from '../../libs/errors/src/index.js';
 import type { ContractCase } from '../../libs/host-kit/src/contract/index.js';
 import type { ProjectAccess, Attributes } from '../../src/time-log/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
@@ -124,7 +125,7 @@ describe('the column of attributes', () => {
       const keyed = TimeLog.record({ ...values, attributes }, idOf(++number));
       await repository.addOnce(keyed, { caller: 'ada', text: String(number) });
       const corrected = TimeLog.record({ ...values, attributes, duration: 2 }, log.id);
-      expect(await repository.correct(corrected, ALL_PROJECTS)).toBe(true);
+      expect(await repository.correct(corrected, ALL_PROJECTS)).toEqual(corrected);
       const found = await repository.find(everything, PageRequest.of(1, 2), ALL_PROJECTS);
       expect(found).toEqual({ logs: [keyed, corrected], total: number });
       expect(await repository.get(log.id, ALL_PROJECTS)).toEqual(corrected);
@@ -195,6 +196,22 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     ]);
   });
 
+  it.each([['0.1000000000000000000001'], ['1e-400'], ['1e400']])(
+    'compares the duration %s, which SQL has stored, as it is read',
+    async (duration) => {
+      await dataSource.query(
+        'alter table time_logs drop constraint if exists time_logs_duration_is_within_double',
+      );
+      const { id } = logNumber(1);
+      await repository.add(logNumber(1));
+      await dataSource.query('update time_logs set duration = $1', [duration]);
+      const stored = (await repository.get(id, ALL_PROJECTS))!;
+      expect(await repository.correct(logNumber(1, 2), ALL_PROJECTS, undefined, stored)).toEqual(
+        logNumber(1, 2),
+      );
+    },
+  );
+
   it('reads dates as they are written, whatever form the database gives to dates', async () => {
     const styled = await database.open({ extra: { options: '-c datestyle=SQL,DMY' } });
     const found = { period: Period.of('2026-01-31', '2026-01-31') };
@@ -226,14 +243,19 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       statement: string,
       end: 'commit' | 'rollback',
       access: ProjectAccess = ALL_PROJECTS,
+      expected?: TimeLog,
     ) => {
       await repository.add(log);
       const other = await database.transaction();
       await other.query(statement, [log.id]);
-      const correction = repository.correct(logNumber(20, 1.5), access);
+      const correction = repository
+        .correct(logNumber(20, 1.5), access, undefined, expected)
+        .catch((error: unknown) => ({ duration: (error as DomainError).code }));
       await untilWaiting(dataSource);
       await (end === 'commit' ? other.commitTransaction() : other.rollbackTransaction());
-      const outcome = [await correction, (await repository.get(log.id, ALL_PROJECTS))?.duration];
+      const outcome = [await correction, await repository.get(log.id, ALL_PROJECTS)].map(
+        (one) => one?.duration,
+      );
       await repository.delete(log.id, ALL_PROJECTS);
       return outcome;
     };
@@ -242,20 +264,29 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       ['a correction', 'update time_logs set duration = 9 where id = $1'],
       ['the same correction', 'update time_logs set duration = 1.5 where id = $1'],
     ])('lets the later commit count: %s', async (_what, statement) => {
-      expect(await correctDuring(statement, 'commit')).toEqual([true, 1.5]);
-      expect(await correctDuring(statement, 'rollback')).toEqual([true, 1.5]);
+      expect(await correctDuring(statement, 'commit')).toEqual([1.5, 1.5]);
+      expect(await correctDuring(statement, 'rollback')).toEqual([1.5, 1.5]);
+    });
+
+    it.each([
+      ['a correction', 'update time_logs set duration = 9 where id = $1', 9],
+      ['the same correction', 'update time_logs set duration = 1.5 where id = $1', 1.5],
+    ])('refuses a correction of another version that has met %s', async (_what, statement, duration) => {
+      const during = (end: 'commit' | 'rollback') => correctDuring(statement, end, ALL_PROJECTS, log);
+      expect(await during('commit')).toEqual(['PRECONDITION_FAILED', duration]);
+      expect(await during('rollback')).toEqual([1.5, 1.5]);
     });
 
     it('finds no log where it has met a deletion', async () => {
       const deletion = 'delete from time_logs where id = $1';
-      expect(await correctDuring(deletion, 'commit')).toEqual([false, undefined]);
-      expect(await correctDuring(deletion, 'rollback')).toEqual([true, 1.5]);
+      expect(await correctDuring(deletion, 'commit')).toEqual([undefined, undefined]);
+      expect(await correctDuring(deletion, 'rollback')).toEqual([1.5, 1.5]);
     });
 
     it('finds no log where it has met a move to a project beyond the access', async () => {
       const move = `update time_logs set project_id = '00000000-0000-0000-0000-000000000000' where id = $1`;
-      expect(await correctDuring(move, 'commit', [log.projectId])).toEqual([false, 15]);
-      expect(await correctDuring(move, 'rollback', [log.projectId])).toEqual([true, 1.5]);
+      expect(await correctDuring(move, 'commit', [log.projectId])).toEqual([undefined, 15]);
+      expect(await correctDuring(move, 'rollback', [log.projectId])).toEqual([1.5, 1.5]);
     });
 
     it('waits for nobody who refers to the log, and never takes the log from them', async () => {
@@ -263,7 +294,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       await dataSource.query('create table referring (log_id uuid references time_logs on delete restrict)');
       await dataSource.transaction(async (other) => {
         await other.query('insert into referring values ($1)', [log.id]);
-        expect(await repository.correct(logNumber(20, 1.5), ALL_PROJECTS)).toBe(true);
+        expect(await repository.correct(logNumber(20, 1.5), ALL_PROJECTS)).toBeDefined();
       });
       await expect(repository.delete(log.id, ALL_PROJECTS)).rejects.toMatchObject({ code: 'CONFLICT' });
       await dataSource.query('drop table referring');

@@ -5,11 +5,13 @@ import {
   connectionOptions,
   Database,
   type DataSource,
+  entityTagOf,
   PATIENT,
   patientLimits as limits,
   newIds,
   PageRequest,
   Period,
+  type TimeLog,
   timeLogEntities,
   TimeLogService,
   TypeOrmTimeLogRepository,
@@ -106,6 +108,27 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
     expect(await listed(given.projectId)).toEqual({ logs: [corrected], total: 1 });
     const none = dataSource.transaction((manager) => timeLogs.delete(second.id, { manager }));
     await expect(none).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('patches and compares the log as the transaction sees it', async () => {
+    const given = values();
+    const patched = await dataSource.transaction(async (manager) => {
+      const { id } = await timeLogs.record(given, { manager });
+      const first = await timeLogs.get(id, { manager });
+      const longer = ({ duration }: TimeLog) => ({ ...given, duration: duration + 1 });
+      const second = await timeLogs.patch(id, longer, { manager, ifMatch: [entityTagOf(first)] });
+      for (const change of [
+        timeLogs.patch(id, longer, { manager, ifMatch: [entityTagOf(first)] }),
+        timeLogs.delete(id, { manager, ifMatch: [entityTagOf(first)] }),
+      ])
+        await expect(change).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+      return timeLogs.correct(
+        id,
+        { ...given, duration: second.duration + 1 },
+        { manager, ifMatch: [entityTagOf(second)] },
+      );
+    });
+    expect(await listed(given.projectId)).toEqual({ logs: [patched], total: 1 });
   });
 
   it('makes others with the same key wait for its end', async () => {

@@ -256,8 +256,8 @@ class MemoryTimeLogRepository extends TimeLogRepository {
     return this;
   }
 
-  override async correct(): Promise<boolean> {
-    return false;
+  override async correct(): Promise<undefined> {
+    return undefined;
   }
 
   override async delete(): Promise<undefined> {

@@ -3,7 +3,9 @@
 export {
   ALL_PROJECTS,
   type CallOptions,
+  type ChangeOptions,
   CreateTimeLogDto,
+  entityTagOf,
   fingerprintOf,
   fingerprintOfAll,
   type IdempotencyKey,

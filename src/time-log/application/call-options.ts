@@ -12,10 +12,10 @@ export interface CallOptions {
   readonly caller?: Partial<Caller> | undefined;
 }
 
-/** The options for recording, correcting or deleting logs. */
+/** The options for a change, or for a read in a transaction. */
 export interface RecordOptions extends CallOptions {
   /**
-   * A transaction of the caller, which the change becomes part of. It should be READ COMMITTED: with other
+   * A transaction of the caller, in which the log is changed or read. It should be READ COMMITTED: with other
    * isolation levels it may fail if others change logs at the same time.
    */
   readonly manager?: TransactionHandle | undefined;
@@ -24,6 +24,12 @@ export interface RecordOptions extends CallOptions {
    * if the write queue is full. By default a full queue is an error, and the wait is limited by `limits.deadline`.
    */
   readonly deadline?: number | undefined;
+}
+
+/** The options for correcting or deleting a log. */
+export interface ChangeOptions extends RecordOptions {
+  /** The entity tags of the versions that the change may replace; undefined: any. */
+  readonly ifMatch?: readonly string[] | undefined;
 }
 
 /** Returns the access of a call. Throws DomainError FORBIDDEN if it excludes a project. Ids are in lower case. */

@@ -1,11 +1,14 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { expectedValues } from '../../../test/support/expected-logs.js';
 import { InMemoryTimeLogRepository } from '../../../libs/host-kit/src/testing/in-memory-time-log.repository.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
+import { entityTagOf } from '../domain/entity-tag.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
-import { ALL_PROJECTS } from '../domain/project-access.js';
+import { ALL_PROJECTS, type ProjectAccess } from '../domain/project-access.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
+import { normalizedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import type { ChangeOptions } from './call-options.js';
 import { TimeLogService } from './time-log.service.js';
 
 const values = {
@@ -15,6 +18,8 @@ const values = {
   date: '2026-01-31',
 };
 const everything = { period: Period.of() };
+const NOT_FOUND = { code: 'NOT_FOUND', message: 'there is no time log with this id' };
+const OTHER = 'bbbbbbbb-0000-0000-0000-000000000001';
 
 /** Increasing ids, like the real ones. */
 class CountingIds extends TimeLogIds {
@@ -59,6 +64,24 @@ describe('TimeLogService', () => {
     ])
       await expect(call).rejects.toThrow('Unbound.get must take the access of callers, and obey it');
     await service.delete(id);
+  });
+
+  it('changes no log on a condition that the repository cannot compare', async () => {
+    class Old extends InMemoryTimeLogRepository {
+      override async correct(log: TimeLog, access: ProjectAccess): Promise<TimeLog | undefined> {
+        return super.correct(log, access);
+      }
+    }
+    service = new TimeLogService(new Old(), ids);
+    const log = await service.record(values);
+    const condition = { ifMatch: [entityTagOf(log)] };
+    for (const call of [
+      service.correct(log.id, { ...values, duration: 1 }, condition),
+      service.patch(log.id, () => values),
+      service.delete(log.id, condition),
+    ])
+      await expect(call).rejects.toThrow('Old.correct must take the expected log, and compare with it');
+    expect(await service.correct(log.id, values)).toEqual(log);
   });
 
   it('records a log under a new id and returns what it stored', async () => {
@@ -160,6 +183,84 @@ describe('TimeLogService', () => {
     expect(await service.get(id)).toEqual(corrected);
   });
 
+  describe('with attributes that are checked', () => {
+    const attributes = { ticket: 'OPS-1' };
+    const NONE = 'unknown field: attributes';
+    let log: TimeLog;
+    beforeEach(async () => {
+      log = TimeLog.record({ ...values, attributes }, ids.next());
+      await repository.add(log);
+    });
+
+    it('keeps and does not check those that a correction lacks', async () => {
+      for (const options of [{}, { ifMatch: [entityTagOf(log)] }])
+        expect(await service.correct(log.id, values, options)).toEqual(log);
+      await expect(service.correct(log.id, { ...values, attributes: {} })).rejects.toThrow(NONE);
+    });
+
+    it('checks those that a patch changes, and removes those that it leaves out', async () => {
+      const patch = (change: (stored: TimeLog) => TimeLogValues) => service.patch(log.id, change);
+      const patched = await patch((stored) => ({ ...normalizedValues(stored), duration: 3 }));
+      expect(patched).toEqual(TimeLog.record({ ...values, attributes, duration: 3 }, log.id));
+      await expect(
+        patch((stored) => ({ ...normalizedValues(stored), attributes: { ...attributes } })),
+      ).rejects.toThrow(NONE);
+      expect(await patch(() => values)).toEqual(TimeLog.record(values, log.id));
+    });
+  });
+
+  it('patches a log with the values that are made of it', async () => {
+    const log = await service.record(values);
+    const patched = TimeLog.record({ ...values, duration: 3 }, log.id);
+    const change = jest.fn(({ duration }: TimeLog) => ({ ...values, duration: duration + 1 }));
+    expect(await service.patch(log.id.toUpperCase(), change)).toEqual(patched);
+    expect(change.mock.calls).toEqual([[log]]);
+    const invalid = { code: 'VALIDATION_ERROR', message: 'duration must be a positive number' };
+    await expect(service.patch(log.id, () => ({ ...values, duration: 0 }))).rejects.toMatchObject(invalid);
+    await expect(service.patch(log.id, () => values, { access: [] })).rejects.toMatchObject(NOT_FOUND);
+    await expect(service.patch(ids.next(), () => values)).rejects.toMatchObject(NOT_FOUND);
+    await expect(
+      service.patch(log.id, () => ({ ...values, projectId: OTHER }), { access: [log.projectId] }),
+    ).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(await service.get(log.id)).toEqual(patched);
+  });
+
+  it.each([
+    [1, undefined, { duration: 101 }],
+    [5, undefined, { duration: 501 }],
+    [6, undefined, { code: 'SERVICE_UNAVAILABLE' }],
+    [1, '"a"', { code: 'PRECONDITION_FAILED' }],
+  ])('patches a log that changes %i times meanwhile, with If-Match %p: %p', async (times, tag, outcome) => {
+    const log = await service.record(values);
+    let calls = 0;
+    const change = async (stored: TimeLog) => {
+      if (calls++ < times) await service.correct(log.id, { ...values, duration: 100 * calls });
+      return { ...normalizedValues(stored), duration: stored.duration + 1 };
+    };
+    const patched = service.patch(log.id, change, {
+      ifMatch: tag === undefined ? tag : [tag, entityTagOf(log)],
+    });
+    expect(await patched.catch((error: unknown) => error)).toMatchObject(outcome);
+  });
+
+  it('changes only the versions of a log that it may', async () => {
+    const first = await service.record(values);
+    const [was, is] = [{ ifMatch: ['"a"', entityTagOf(first)] }, { ifMatch: [] as string[] }];
+    const changes = (options: ChangeOptions) => [
+      () => service.correct(first.id, { ...values, duration: 5 }, options),
+      () => service.patch(first.id, () => ({ ...values, duration: 5 }), options),
+    ];
+    const second = await changes(was)[0]!();
+    is.ifMatch.push(entityTagOf(second));
+    const changed = { code: 'PRECONDITION_FAILED', message: 'the log has changed since: get it again' };
+    for (const change of [...changes(was), () => service.delete(first.id, was)])
+      await expect(change()).rejects.toMatchObject(changed);
+    for (const change of changes(is)) expect(await change()).toEqual(second);
+    await service.delete(first.id, is);
+    for (const change of [...changes(is), () => service.delete(first.id, is)])
+      await expect(change()).rejects.toMatchObject(NOT_FOUND);
+  });
+
   it('neither records nor corrects invalid values', async () => {
     const log = await service.record(values);
     const error = { code: 'VALIDATION_ERROR' };
@@ -170,11 +271,10 @@ describe('TimeLogService', () => {
 
   it('deletes a log, and neither corrects nor deletes a missing one', async () => {
     const { id } = await service.record(values);
-    const notFound = { code: 'NOT_FOUND', message: 'there is no time log with this id' };
     await service.delete(id.toUpperCase());
-    await expect(service.get(id)).rejects.toMatchObject(notFound);
-    await expect(service.delete(id)).rejects.toMatchObject(notFound);
-    await expect(service.correct(id, values)).rejects.toMatchObject(notFound);
+    await expect(service.get(id)).rejects.toMatchObject(NOT_FOUND);
+    await expect(service.delete(id)).rejects.toMatchObject(NOT_FOUND);
+    await expect(service.correct(id, values)).rejects.toMatchObject(NOT_FOUND);
     expect((await service.list(everything, PageRequest.of(1, 50))).total).toBe(0);
   });
 

@@ -1,26 +1,40 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { ALL_PROJECTS } from '../domain/project-access.js';
-import { TimeLogAttributes } from '../domain/attributes.js';
+import { isObject, TimeLogAttributes } from '../domain/attributes.js';
+import { entityTagOf } from '../domain/entity-tag.js';
 import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
 import type { PageRequest } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import {
+  TIME_LOG_CHANGED,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
 import { batchError, faultsAt } from '../domain/time-log-batch.js';
-import { areChecked, type CheckedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import {
+  areChecked,
+  type Attributes,
+  check,
+  type CheckedValues,
+  markChecked,
+  TimeLog,
+  type TimeLogValues,
+} from '../domain/time-log.js';
 import {
   accessTo,
   type CallOptions,
+  type ChangeOptions,
   type RecordOptions,
   WRAP_WRITES,
   type WrapWrites,
 } from './call-options.js';
+
+/** The number of times that a patch is made again after the log has changed meanwhile. */
+const MAX_PATCH_RETRIES = 5;
 
 /**
  * The use cases of time logs, for HTTP, messages and the code of a host. Naming a project outside the access of
@@ -91,32 +105,60 @@ export class TimeLogService {
   }
 
   /**
-   * Replaces all values of the log with an id; a missing description becomes empty. `id` and `createdAt` stay.
-   * Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError NOT_FOUND.
+   * Replaces all values of the log with an id; a missing description becomes empty, and missing attributes stay. `id`
+   * and `createdAt` stay. Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError
+   * NOT_FOUND, or TIME_LOG_CHANGED if the log has none of the versions in `ifMatch`.
    */
-  async correct(id: string, values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
-    const log = TimeLog.record(await this.checked(values), id.toLowerCase());
-    const access = accessTo([log.projectId], options);
-    await this.requireAccess(log.id, options);
-    if (!(await this.writesOf(options).correct(log, access, options.caller?.id))) throw notFound();
-    return log;
+  async correct(id: string, values: TimeLogValues, options: ChangeOptions = {}): Promise<TimeLog> {
+    const checked = await this.checkedCorrection(values, undefined);
+    accessTo([checked.projectId], options);
+    const expected = await this.expected(id, options);
+    return this.replace(id, markChecked({ attributes: expected?.attributes, ...checked }), expected, options);
   }
 
   /**
-   * Deletes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE, or
-   * CONFLICT if tables of a host refer to it.
+   * Replaces all values of the log with an id by those that `change` makes of the log as it is. Attributes are not
+   * checked if `change` returns them as they are, and removed if it returns none. If the log changes meanwhile,
+   * `change` is called again, up to 5 times. Resolves and throws like `correct`, and throws what `change` throws.
    */
-  async delete(id: string, options: RecordOptions = {}): Promise<void> {
-    await this.requireAccess(id, options);
+  async patch(
+    id: string,
+    change: (log: TimeLog) => TimeLogValues | Promise<TimeLogValues>,
+    options: ChangeOptions = {},
+  ): Promise<TimeLog> {
+    this.requireSupport(options, true);
+    for (let retries = MAX_PATCH_RETRIES; ; retries--) {
+      const log = await this.get(id, options);
+      const values = await this.checkedCorrection(await change(log), log.attributes);
+      accessTo([values.projectId], options);
+      requireMatch(log, options);
+      try {
+        return await this.replace(id, values, log, options);
+      } catch (error) {
+        const isChanged = error instanceof DomainError && error.code === TIME_LOG_CHANGED.code;
+        if (!isChanged || options.ifMatch) throw error;
+        if (retries === 0) throw new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: error });
+      }
+    }
+  }
+
+  /**
+   * Deletes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE,
+   * TIME_LOG_CHANGED, or CONFLICT if tables of a host refer to it.
+   */
+  async delete(id: string, options: ChangeOptions = {}): Promise<void> {
+    const expected = await this.expected(id, options);
     const writes = this.writesOf(options);
-    const deleted = await writes.delete(id.toLowerCase(), accessTo(undefined, options), options.caller?.id);
+    const access = accessTo(undefined, options);
+    const deleted = await writes.delete(id.toLowerCase(), access, options.caller?.id, expected);
     if (deleted === undefined) throw notFound();
   }
 
   /** Returns the log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
-  async get(id: string, options: CallOptions = {}): Promise<TimeLog> {
+  async get(id: string, options: RecordOptions = {}): Promise<TimeLog> {
     this.requireSupport(options);
-    const log = await this.timeLogs.get(id.toLowerCase(), accessTo(undefined, options), options.caller?.id);
+    const access = accessTo(undefined, options);
+    const log = await this.writesOf(options).get(id.toLowerCase(), access, options.caller?.id);
     if (log === undefined) throw notFound();
     return log;
   }
@@ -173,41 +215,83 @@ export class TimeLogService {
     }
     if (faults.length > 0) throw batchError(faults, logged);
     const logs = checked.map((some) => TimeLog.record(some, this.ids.next()));
-    for (const { projectId } of logs) accessTo(projectId, options);
+    accessTo(
+      logs.map(({ projectId }) => projectId),
+      options,
+    );
     return logs;
   }
 
-  /**
-   * Rejects a log outside the access before the change enters the queue: there it would delay other callers,
-   * and its own delay would reveal them. The statement that changes the log checks again. A transaction of the
-   * caller has no queue, and the log may be visible only there.
-   */
-  private async requireAccess(id: string, options: RecordOptions): Promise<void> {
-    this.requireSupport(options);
-    if ((options.access ?? ALL_PROJECTS) !== ALL_PROJECTS && !options.manager) await this.get(id, options);
+  /** Checks the values of a correction from the code of a host, but not the attributes that are stored. */
+  private async checkedCorrection(values: TimeLogValues, stored?: Attributes): Promise<CheckedValues> {
+    if (areChecked(values)) return values;
+    const keepsStored = isObject(values) && values.attributes === stored;
+    return keepsStored ? check(values, stored) : this.attributes.applyTo(values);
   }
 
-  /** Throws an Error if the call is bound to projects and a method of the repository has no parameter for that. */
-  private requireSupport(options: CallOptions): void {
-    if ((options.access ?? ALL_PROJECTS) === ALL_PROJECTS) return;
-    for (const [method, count] of ACCESS_PARAMETERS) {
+  /** Replaces the log with an id, which must still be the expected one. */
+  private async replace(
+    id: string,
+    values: CheckedValues,
+    expected: TimeLog | undefined,
+    options: RecordOptions,
+  ): Promise<TimeLog> {
+    const log = TimeLog.record(values, id.toLowerCase());
+    const access = accessTo([log.projectId], options);
+    const corrected = await this.writesOf(options).correct(log, access, options.caller?.id, expected);
+    if (corrected === undefined) throw notFound();
+    return corrected;
+  }
+
+  /**
+   * Returns the log that a change with `ifMatch` expects. Rejects a log outside the access before the change enters
+   * the queue: there it would delay other callers, and its own delay would reveal them. The statement that changes the
+   * log checks again. A transaction of the caller has no queue, and the log may be visible only there.
+   */
+  private async expected(id: string, options: ChangeOptions): Promise<TimeLog | undefined> {
+    const { access = ALL_PROJECTS, manager, ifMatch } = options;
+    this.requireSupport(options, ifMatch !== undefined);
+    if (!ifMatch && (access === ALL_PROJECTS || manager)) return undefined;
+    const log = await this.get(id, options);
+    requireMatch(log, options);
+    return ifMatch && log;
+  }
+
+  /** Throws an Error if a method of the repository lacks a parameter that it must obey in this call. */
+  private requireSupport({ access = ALL_PROJECTS }: CallOptions, isComparing = false): void {
+    if (access !== ALL_PROJECTS)
+      this.requireParameters(ACCESS_PARAMETERS, 'the access of callers, and obey it');
+    if (isComparing) this.requireParameters(EXPECTED_PARAMETERS, 'the expected log, and compare with it');
+  }
+
+  private requireParameters(counts: typeof ACCESS_PARAMETERS, requirement: string): void {
+    for (const [method, count] of counts) {
       const length = this.timeLogs[method].length;
       // A method with rest parameters has a length of 0.
       if (length > 0 && length < count)
-        throw new Error(
-          `${this.timeLogs.constructor.name}.${method} must take the access of callers, and obey it`,
-        );
+        throw new Error(`${this.timeLogs.constructor.name}.${method} must take ${requirement}`);
     }
   }
 }
 
+type ParameterCounts = readonly (readonly ['find' | 'get' | 'correct' | 'delete', number])[];
 /** The number of parameters that include the access, for the methods that must obey it. */
-const ACCESS_PARAMETERS = [
+const ACCESS_PARAMETERS: ParameterCounts = [
   ['find', 3],
   ['get', 2],
   ['correct', 2],
   ['delete', 2],
-] as const;
+];
+/** The same for the expected log. */
+const EXPECTED_PARAMETERS: ParameterCounts = [
+  ['correct', 4],
+  ['delete', 4],
+];
+
+/** Throws DomainError TIME_LOG_CHANGED if a log has none of the versions that the caller may change. */
+function requireMatch(log: TimeLog, { ifMatch }: ChangeOptions): void {
+  if (ifMatch && !ifMatch.includes(entityTagOf(log))) throw new DomainError(TIME_LOG_CHANGED);
+}
 
 function notFound(): DomainError {
   return new DomainError('NOT_FOUND', 'there is no time log with this id');

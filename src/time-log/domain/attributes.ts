@@ -58,6 +58,7 @@ export class TimeLogAttributes {
   }
 }
 
-function isObject(values: unknown): boolean {
+/** Returns whether the code of a host has passed an object. */
+export function isObject(values: unknown): boolean {
   return typeof values === 'object' && values !== null;
 }

@@ -55,32 +55,35 @@ export function requireIdempotencyKey(key: unknown): void {
 /** The fields of version 0.1. */
 const FIRST_FIELDS = ['projectId', 'duration', 'description', 'date'];
 
-/**
- * Returns the SHA-256 of the values of a log, in hex. Equal values have the same fingerprint, in any spelling
- * and in every version of the service. The values of version 0.1 come first, without names. Later fields follow
- * with their names, only if they differ from their defaults, so that retries work across an upgrade. Attributes
- * count as they were sent.
- */
-export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
-  return hash('sha256', JSON.stringify(partsOf(values, fields)));
+/** Returns the SHA-256 of the values of a log, in hex. Attributes count as they were sent. */
+export function fingerprintOf(values: TimeLogValues, fields?: FieldTable): string {
+  return hash('sha256', canonicalText(values, sentAttributesOf(values), fields));
 }
 
-/** Returns the same of a batch. It depends on the order, and no single log has it: those begin with a project. */
+/** Returns the same of a batch. It depends on the order, and no single log has it. */
 export function fingerprintOfAll(batch: readonly TimeLogValues[]): string {
-  const parts = batch.map((values) => partsOf(values, TIME_LOG_FIELDS));
-  return hash('sha256', JSON.stringify(['batch', ...parts]));
+  const texts = batch.map((values) => canonicalText(values, sentAttributesOf(values)));
+  return hash('sha256', JSON.stringify(['batch', ...texts]));
 }
 
-function partsOf(values: TimeLogValues, fields: FieldTable): unknown[] {
+/**
+ * Returns a text that is the same for equal values, in any spelling and in every version of the service. The values
+ * of version 0.1 come first, without names. Later fields follow with their names, only if they differ from their
+ * defaults, so that retries work across an upgrade.
+ */
+export function canonicalText(
+  values: TimeLogValues,
+  attributes: unknown,
+  fields: FieldTable = TIME_LOG_FIELDS,
+): string {
   const parts: unknown[] = [];
   for (const [name, value] of Object.entries(normalizedValues(values, fields))) {
     if (name === 'attributes') continue;
     if (FIRST_FIELDS.includes(name)) parts.push(value);
     else if (value !== fields[name]!.default) parts.push([name, value]);
   }
-  const attributes = sentAttributesOf(values);
   if (attributes !== undefined) parts.push(['attributes', canonicalJson(attributes)]);
-  return parts;
+  return JSON.stringify(parts);
 }
 
 /** Returns the same text for all JSON of equal value. The order of fields does not count. */

@@ -34,10 +34,17 @@ export const CONSTRAINT_VIOLATED: ErrorKind = {
   message: 'the database refuses this time log: it violates a constraint',
 };
 
-/** The methods that change logs. */
+/** The error for a change of a log that no longer has the values that the caller has seen. */
+export const TIME_LOG_CHANGED: ErrorKind = {
+  code: 'PRECONDITION_FAILED',
+  status: 412,
+  message: 'the log has changed since: get it again',
+};
+
+/** The methods that change logs, and the reads that they need. */
 export type TimeLogWrites = Pick<
   TimeLogRepository,
-  'add' | 'addOnce' | 'known' | 'addAll' | 'addAllOnce' | 'knownAll' | 'correct' | 'delete'
+  'add' | 'addOnce' | 'known' | 'addAll' | 'addAllOnce' | 'knownAll' | 'correct' | 'delete' | 'get'
 >;
 
 /**
@@ -97,16 +104,29 @@ export abstract class TimeLogRepository {
   abstract within(transaction: TransactionHandle): TimeLogWrites;
 
   /**
-   * Replaces all values of the log with the same id. Resolves when that is durable, with whether there is such
-   * a log. A correction that changes nothing writes nothing.
+   * Replaces all values of the log with the same id. Resolves when that is durable, with the stored log, or
+   * undefined if there is none. A correction that changes nothing writes nothing. Without `expected` a log without
+   * attributes keeps those that are stored. With it, the statement that changes the log compares all values, and
+   * throws DomainError TIME_LOG_CHANGED if they differ, also if the log has the new values already.
    */
-  abstract correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean>;
+  abstract correct(
+    log: TimeLog,
+    access: ProjectAccess,
+    caller?: string,
+    expected?: TimeLog,
+  ): Promise<TimeLog | undefined>;
 
   /**
    * Deletes the log with an id in lower case. Resolves when that is durable, with the deleted log, or undefined
-   * if there is none. Throws DomainError CONFLICT if tables of a host refer to it.
+   * if there is none. Throws DomainError CONFLICT if tables of a host refer to it, and TIME_LOG_CHANGED like
+   * `correct`.
    */
-  abstract delete(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined>;
+  abstract delete(
+    id: string,
+    access: ProjectAccess,
+    caller?: string,
+    expected?: TimeLog,
+  ): Promise<TimeLog | undefined>;
 
   /** Returns the log with an id in lower case, or undefined. */
   abstract get(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined>;

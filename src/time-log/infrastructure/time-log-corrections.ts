@@ -1,6 +1,8 @@
 import type { BatcherLimits } from '../../../libs/batching/src/index.js';
+import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, type Statements, TextStatement } from '../../database/index.js';
 import type { ProjectAccess } from '../domain/project-access.js';
+import { TIME_LOG_CHANGED } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import { NotStoredError } from './storage-errors.js';
@@ -30,51 +32,75 @@ export class TimeLogCorrections {
   }
 
   /**
-   * Resolves with whether the log exists within the access. A correction that changes nothing writes
-   * nothing. Any other locks the log and checks its latest version, since it may have been moved. Not
-   * prepared: a plan made while the table was empty would later read all of it.
+   * Resolves with the stored log, or undefined if it does not exist within the access. A correction that changes
+   * nothing writes nothing. Any other locks the log and checks its latest version, since it may have been moved or
+   * may differ from `expected`. Not prepared: a plan made while the table was empty would later read all of it.
    */
-  async correct(log: TimeLog, access: ProjectAccess, within: Statements = this.database): Promise<boolean> {
-    const { valueNames, values, nextParameter } = this.rows;
-    const differs = `(${valueNames}) is distinct from (${values})`;
+  async correct(
+    log: TimeLog,
+    access: ProjectAccess,
+    expected?: TimeLog,
+    within: Statements = this.database,
+  ): Promise<TimeLog | undefined> {
+    const { valueNames, nextParameter } = this.rows;
+    const values = this.rows.values(expected ? undefined : 'log');
+    const version = `log as version, (${valueNames}) is distinct from (${values}) as differs,
+                     ${this.isUnexpected(expected, nextParameter + 1)} as is_unexpected`;
     const statement = new TextStatement(
       `with seen as materialized (
-         select id, ${differs} as differs from ${this.table}
+         select id, ${version} from ${this.table} log
           where id = $1 and ${accessCondition('project_id', nextParameter)}
        ), found as materialized (
-         select log.id, ${differs} as differs from seen join ${this.table} log on log.id = seen.id
-          where seen.differs and ${accessCondition('log.project_id', nextParameter)} for no key update of log
+         select log.id, ${version} from seen join ${this.table} log on log.id = seen.id
+          where seen.differs and not seen.is_unexpected and ${accessCondition('log.project_id', nextParameter)}
+            for no key update of log
        ), corrected as (
          update ${this.table} log set (${valueNames}) = row(${values})
-           from found where log.id = found.id and found.differs returning log.id
+           from found where log.id = found.id and found.differs and not found.is_unexpected returning log.id, log as version
+       ), outcome as (
+         select found.is_unexpected, found.differs and corrected.id is null as is_dropped,
+                coalesce(corrected.version, found.version) as version from found left join corrected using (id)
+          union all select is_unexpected, false, version from seen where not differs or is_unexpected
        )
-       select (differs and corrected.id is null)::text as is_dropped from found left join corrected using (id)
-        union all select 'false' from seen where not differs`,
+       select ${this.rows.selection('version')}, is_unexpected::text, is_dropped::text from outcome`,
     );
     const parameters = [...this.rows.valuesOf(log), accessParameter(access)];
+    if (expected) parameters.push(...this.rows.valuesOf(expected));
     const [row] = await within.change(statement, parameters, this.options);
-    if (row?.[0] === 'true') throw new NotStoredError();
-    return row !== undefined;
+    const [isUnexpected, isDropped] = row?.slice(-2) ?? [];
+    if (isUnexpected === 'true') throw new DomainError(TIME_LOG_CHANGED);
+    if (isDropped === 'true') throw new NotStoredError();
+    return row && this.rows.log(row);
   }
 
   /** Resolves with the deleted log, or undefined if it does not exist within the access. */
   async delete(
     id: string,
     access: ProjectAccess,
+    expected?: TimeLog,
     within: Statements = this.database,
   ): Promise<TimeLog | undefined> {
     const statement = new TextStatement(
       `with found as materialized (
-         select id from ${this.table} where id = $1 and ${accessCondition('project_id', 2)} for update
+         select id, ${this.isUnexpected(expected, 3)} as is_unexpected from ${this.table} log
+          where id = $1 and ${accessCondition('project_id', 2)} for update
        ), deleted as (
-         delete from ${this.table} log using found where log.id = found.id returning log.*
+         delete from ${this.table} log using found where log.id = found.id and not is_unexpected returning log.*
        )
-       select ${this.rows.selection('deleted')} from found left join deleted using (id)`,
+       select ${this.rows.selection('deleted')}, is_unexpected::text from found left join deleted using (id)`,
     );
-    const [row] = await within.change(statement, [id, accessParameter(access)], this.options);
+    const parameters: unknown[] = [id, accessParameter(access)];
+    if (expected) parameters.push(...this.rows.valuesOf(expected));
+    const [row] = await within.change(statement, parameters, this.options);
+    if (row?.at(-1) === 'true') throw new DomainError(TIME_LOG_CHANGED);
     // The id comes first. It is null if the row was found but not deleted.
     if (row?.[0] === null) throw new NotStoredError();
     return row && this.rows.log(row);
+  }
+
+  /** Returns the SQL condition that a row differs from the expected log in the parameters from `$first`. */
+  private isUnexpected(expected: TimeLog | undefined, first: number): string {
+    return expected ? this.rows.differs('log', first) : 'false';
   }
 
   private get table(): string {

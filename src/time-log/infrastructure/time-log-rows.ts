@@ -13,9 +13,9 @@ interface Column {
 
 const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((field) => {
   const { name = field, type, nullable = false }: Column = TIME_LOG_COLUMNS[field];
-  const { write = asIs, ...texts }: ColumnTexts = COLUMN_TEXTS[type];
+  const { write = asIs, comparable = String, ...texts }: ColumnTexts = COLUMN_TEXTS[type];
   const writeOrNull = (value: unknown) => (value === undefined ? null : write(value as never));
-  return { field, name, type, nullable, ...texts, write: nullable ? writeOrNull : write };
+  return { field, name, type, nullable, comparable, ...texts, write: nullable ? writeOrNull : write };
 });
 
 type Columns = typeof COLUMNS;
@@ -32,9 +32,8 @@ export class TimeLogRows {
   readonly arrays: string;
   /** The number of the next free parameter. */
   readonly nextParameter: number;
-  /** The SQL lists of all columns except the id, and of their parameters for a single log. */
+  /** The SQL list of all columns except the id. */
   readonly valueNames: string;
-  readonly values: string;
 
   constructor(readonly haveAttributes: boolean) {
     const columns = haveAttributes ? COLUMNS : COLUMNS.filter(({ field }) => field !== 'attributes');
@@ -47,9 +46,24 @@ export class TimeLogRows {
     this.arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
     this.nextParameter = columns.length + 1;
     this.valueNames = namesOf(columns.filter((_column, index) => index !== ID));
-    this.values = columns
-      .flatMap(({ type }, index) => (index === ID ? [] : [`$${index + 1}::${type}`]))
-      .join(', ');
+  }
+
+  /** Returns the SQL list of the values for `valueNames`, which are parameters; `log` keeps missing attributes. */
+  values(log?: string): string {
+    const parameters = this.columns.map(({ field, type, name }, index) => {
+      const value = `$${index + 1}::${type}`;
+      return field === 'attributes' && log !== undefined ? `coalesce(${value}, ${log}.${name})` : value;
+    });
+    return parameters.toSpliced(ID, 1).join(', ');
+  }
+
+  /** Returns the SQL condition that a row differs from the log in the parameters from `$first`. */
+  differs(log: string, first: number): string {
+    const conditions = this.columns.map(({ name, type, comparable }, index) => {
+      const parameter = `$${first + index}::${type}`;
+      return `${comparable(`${log}.${name}`)} is distinct from ${comparable(parameter)}`;
+    });
+    return `(${conditions.join(' or ')})`;
   }
 
   /** Returns the values of the parameters `arrays`. */

@@ -18,6 +18,8 @@ export interface ColumnTexts {
   readonly json: (text: string) => string;
   /** Converts that text to a value. */
   readonly read: (text: string) => unknown;
+  /** Returns the SQL that compares as `read` does; by default the column itself. */
+  readonly comparable?: (sql: string) => string;
   /** Converts a value to text; by default the driver does. */
   readonly write?: (value: never) => unknown;
 }
@@ -31,6 +33,7 @@ export const COLUMN_TEXTS = {
     select: asIs,
     json: (text: string) => JSON.stringify(nearestDouble(text)),
     read: nearestDouble,
+    comparable: (sql: string) => `least(greatest(${sql}, 5e-324), 1.7976931348623157e308)::float8`,
     write: String,
   },
   text: byFunction,

@@ -154,12 +154,24 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.knownAll(logs, key);
   }
 
-  override correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean> {
-    return this.notifyAfter(this.changes.run(caller, () => this.corrections.correct(log, access), log.id));
+  override correct(
+    log: TimeLog,
+    access: ProjectAccess,
+    caller?: string,
+    expected?: TimeLog,
+  ): Promise<TimeLog | undefined> {
+    const correct = () => this.corrections.correct(log, access, expected);
+    return this.notifyAfter(this.changes.run(caller, correct, log.id));
   }
 
-  override delete(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
-    return this.notifyAfter(this.changes.run(caller, () => this.corrections.delete(id, access), id));
+  override delete(
+    id: string,
+    access: ProjectAccess,
+    caller?: string,
+    expected?: TimeLog,
+  ): Promise<TimeLog | undefined> {
+    const remove = () => this.corrections.delete(id, access, expected);
+    return this.notifyAfter(this.changes.run(caller, remove, id));
   }
 
   /** Runs in the queue of changes, no longer than the deadline. */
@@ -190,19 +202,28 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
           .addAll(logs, key, (write) => write(), undefined, statements)
           .catch(this.rejectInsert),
       knownAll: (logs, key) => this.keyedWrites.knownAll(logs, key, statements),
-      correct: (log, access) =>
-        this.notifyAfter(this.corrections.correct(log, access, statements), statements),
-      delete: (id, access) => this.notifyAfter(this.corrections.delete(id, access, statements), statements),
+      correct: (log, access, _caller, expected) =>
+        this.notifyAfter(this.corrections.correct(log, access, expected, statements), statements),
+      delete: (id, access, _caller, expected) =>
+        this.notifyAfter(this.corrections.delete(id, access, expected, statements), statements),
+      get: (id, access) => this.read(id, access, statements),
     };
   }
 
-  override async get(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
+  override get(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
+    return this.lookups.run(caller, () => this.read(id, access));
+  }
+
+  private async read(
+    id: string,
+    access: ProjectAccess,
+    within: Statements = this.database,
+  ): Promise<TimeLog | undefined> {
     // Not a prepared statement: a plan made while the table was empty would later read all of it.
     const statement = new TextStatement(
       `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${accessCondition('project_id', 2)}`,
     );
-    const read = () => this.database.query(statement, [id, accessParameter(access)]);
-    const [row] = await this.lookups.run(caller, read);
+    const [row] = await within.query(statement, [id, accessParameter(access)]);
     return row && this.rows.log(row);
   }
 
@@ -264,7 +285,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     throw mapInsertError(error, [this.table, this.database.table(TimeLogKey)]) ?? error;
   };
 
-  /** Awaits a change, then notifies listeners and the sweep if its log existed. */
+  /** Awaits a change, then notifies listeners and the sweep if its log exists. */
   private async notifyAfter<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
     const result = await change.catch((error: unknown) => {
       throw mapChangeError(error, this.table) ?? error;

@@ -31,8 +31,8 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Reposit
         });
       const before = await after(undefined, 3);
       const correction = TimeLog.record({ ...normalizedValues(logs[0]!), duration: 2 }, logs[0]!.id);
-      equal(await repository.correct(correction, ALL_PROJECTS), true);
-      equal(await repository.correct(correction, ALL_PROJECTS), true);
+      deepEqual(await repository.correct(correction, ALL_PROJECTS), correction);
+      deepEqual(await repository.correct(correction, ALL_PROJECTS), correction);
       deepEqual(await repository.delete(logs[1]!.id, ALL_PROJECTS), logs[1]);
       equal(await repository.delete(logs[1]!.id, ALL_PROJECTS), undefined);
       const [created, corrected, deleted] = await after(undefined, 3);

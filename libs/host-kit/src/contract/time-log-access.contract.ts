@@ -88,8 +88,8 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
       const correction = TimeLog.record({ ...normalizedValues(foreignLog), projectId: own }, foreignLog.id);
       for (const access of [[own, other], []]) {
         equal(await repository().get(foreignLog.id, access), undefined);
-        equal(await repository().correct(correction, access), false);
-        equal(await repository().correct(foreignLog, access), false);
+        equal(await repository().correct(correction, access), undefined);
+        equal(await repository().correct(foreignLog, access), undefined);
         equal(await repository().delete(foreignLog.id, access), undefined);
       }
       deepEqual(await repository().get(foreignLog.id, [foreign]), foreignLog);
@@ -99,8 +99,8 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
       const log = newLog({ projectId: own });
       await repository().add(log);
       const moved = TimeLog.record({ ...normalizedValues(log), projectId: other }, log.id);
-      equal(await repository().correct(moved, [own, other]), true);
-      equal(await repository().correct(moved, [own]), false);
+      deepEqual(await repository().correct(moved, [own, other]), moved);
+      equal(await repository().correct(moved, [own]), undefined);
       deepEqual(await repository().get(log.id, [other]), moved);
       equal(await repository().delete(log.id, [own]), undefined);
       notEqual(await repository().delete(log.id, [other]), undefined);

@@ -9,6 +9,7 @@ import {
   Period,
   TimeLog,
   type TimeLogRepository,
+  type TimeLogValues,
 } from '../../../../src/time-log/index.js';
 import type { TimeLogEvent } from '../../../../src/feed/index.js';
 import { type ContractCase, type ContractOptions, ContractSuite, find } from './contract-suite.js';
@@ -63,8 +64,8 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     repository = await make();
   });
 
-  const corrected = (log: TimeLog, attributes?: Attributes) =>
-    TimeLog.record({ ...normalizedValues(log), attributes }, log.id);
+  const corrected = (log: TimeLog, attributes?: Attributes, values?: Partial<TimeLogValues>) =>
+    TimeLog.record({ ...normalizedValues(log), ...values, attributes }, log.id);
   const logsOf = async ({ projectId }: TimeLog) =>
     (await find(repository, { projectIds: [projectId], period: Period.of() }, PAGE, ALL_PROJECTS)).logs;
   /** Resolves when the feed has exactly one event of the log, with this type and its values. */
@@ -114,19 +115,36 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
   suite.it('corrects attributes, also alone, and publishes the correction', async () => {
     const log = newLog({ attributes: { a: 1 } });
     await repository.add(log);
+    let stored = log;
     for (const attributes of [{ a: 2 }, { a: 2, b: {} }, undefined, {}]) {
       const correction = corrected(log, attributes);
-      equal(await repository.correct(correction, ALL_PROJECTS), true);
+      deepEqual(await repository.correct(correction, ALL_PROJECTS, undefined, stored), correction);
+      await rejects(repository.correct(correction, ALL_PROJECTS, undefined, stored), {
+        code: 'PRECONDITION_FAILED',
+      });
       deepEqual(await repository.get(log.id, ALL_PROJECTS), correction);
       await published(correction, 'corrected');
+      stored = correction;
     }
+  });
+
+  suite.it('keeps attributes that a correction without an expected log lacks', async () => {
+    const log = newLog({ attributes: { a: 1, b: { c: [1] } } });
+    await repository.add(log);
+    const correction = corrected(log, undefined, { duration: 2 });
+    const stored = corrected(log, log.attributes, { duration: 2 });
+    deepEqual(await repository.correct(correction, ALL_PROJECTS), stored);
+    deepEqual(await repository.get(log.id, ALL_PROJECTS), stored);
+    await published(stored, 'corrected');
+    deepEqual(await repository.correct(corrected(log, {}), ALL_PROJECTS), corrected(log, {}));
   });
 
   suite.it('publishes no correction that changes nothing, whatever the order of properties', async () => {
     const log = newLog({ attributes: { a: 1, b: { c: [1, 2], d: null } } });
     await repository.add(log);
     const same = { b: { d: null, c: [1, 2] }, a: 1.0 };
-    equal(await repository.correct(corrected(log, same), ALL_PROJECTS), true);
+    deepEqual(await repository.correct(corrected(log, same), ALL_PROJECTS), log);
+    deepEqual(await repository.correct(corrected(log), ALL_PROJECTS), log);
     const last = newLog();
     await repository.add(last);
     await published(last, 'created');

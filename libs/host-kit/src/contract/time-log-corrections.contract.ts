@@ -12,6 +12,14 @@ import {
 import { type ContractSubject, type ContractSuite, find } from './contract-suite.js';
 
 const ALL = PageRequest.of(1, 1000);
+const CHANGED = { code: 'PRECONDITION_FAILED' };
+const VALUES = { duration: 1, description: '', date: '2026-01-31' };
+const DIFFERENCES: readonly [string, Partial<TimeLogValues>][] = [
+  ['projectId', { projectId: '11111111-1111-1111-1111-111111111112' }],
+  ['duration', { duration: 1.0000000000000002 }],
+  ['description', { description: ' ' }],
+  ['date', { date: '2026-02-01' }],
+];
 
 /** Adds the cases of corrections and deletions. */
 export function describeCorrections(
@@ -49,7 +57,7 @@ export function describeCorrections(
       ];
       const correct = async (values: TimeLogValues) => {
         const correction = TimeLog.record(values, log.id);
-        equal(await repository().correct(correction, ALL_PROJECTS), true);
+        deepEqual(await repository().correct(correction, ALL_PROJECTS), correction);
         deepEqual(await repository().get(log.id, ALL_PROJECTS), correction);
         deepEqual((await repository().get(log.id, ALL_PROJECTS))!.createdAt, log.createdAt);
         return correction;
@@ -61,32 +69,22 @@ export function describeCorrections(
       await expectLogs(from, [other], '0.1');
     });
 
-    suite.each(
-      [
-        ['projectId', { projectId: '11111111-1111-1111-1111-111111111112' }],
-        ['duration', { duration: 1.0000000000000002 }],
-        ['description', { description: ' ' }],
-        ['date', { date: '2026-02-01' }],
-      ],
-      'if only its %s differs',
-      async (_name, value) => {
-        const values = { duration: 1, description: '', date: '2026-01-31', projectId: randomUUID() };
-        const log = await added(values);
-        const correction = corrected(log, value);
-        equal(await repository().correct(correction, ALL_PROJECTS), true);
-        deepEqual(await repository().get(log.id, ALL_PROJECTS), correction);
-      },
-    );
+    suite.each(DIFFERENCES, 'if only its %s differs', async (_name, value) => {
+      const log = await added(VALUES);
+      const correction = corrected(log, value);
+      deepEqual(await repository().correct(correction, ALL_PROJECTS), correction);
+      deepEqual(await repository().get(log.id, ALL_PROJECTS), correction);
+    });
 
     suite.it('and resolves with true if nothing changes', async () => {
       const log = await added({ duration: 0.1 + 0.2, description: 'é' });
-      equal(await repository().correct(log, ALL_PROJECTS), true);
+      deepEqual(await repository().correct(log, ALL_PROJECTS), log);
       await expectLogs(log.projectId, [log], '0.30000000000000004');
     });
 
     suite.it('but never creates one', async () => {
       const log = newLog();
-      equal(await repository().correct(log, ALL_PROJECTS), false);
+      equal(await repository().correct(log, ALL_PROJECTS), undefined);
       await expectLogs(log.projectId, [], '0');
     });
 
@@ -100,7 +98,7 @@ export function describeCorrections(
         }),
       );
       const outcomes = await Promise.all(corrections.map((one) => repository().correct(one, ALL_PROJECTS)));
-      deepEqual(new Set(outcomes), new Set([true]));
+      deepEqual(outcomes, corrections);
       const last = (await repository().get(log.id, ALL_PROJECTS))!;
       ok(corrections.some((one) => isDeepStrictEqual(one, last)));
       await expectLogs(log.projectId, [last], String(last.duration));
@@ -118,7 +116,7 @@ export function describeCorrections(
       equal(await repository().get(log.id, ALL_PROJECTS), undefined);
       await expectLogs(projectId, [other], '0.2');
       equal(await repository().delete(log.id, ALL_PROJECTS), undefined);
-      equal(await repository().correct(log, ALL_PROJECTS), false);
+      equal(await repository().correct(log, ALL_PROJECTS), undefined);
       await expectLogs(projectId, [other], '0.2');
     });
 
@@ -143,13 +141,57 @@ export function describeCorrections(
     });
   });
 
+  suite.describe('changes a log only if it has the expected values', () => {
+    suite.each(DIFFERENCES, 'of which %s may differ', async (_name, value) => {
+      const log = await added(VALUES);
+      const other = corrected(log, value);
+      const correct = (expected: TimeLog) => repository().correct(other, ALL_PROJECTS, undefined, expected);
+      const remove = (expected: TimeLog) => repository().delete(log.id, ALL_PROJECTS, undefined, expected);
+      for (const change of [correct, remove]) await rejects(change(other), CHANGED);
+      deepEqual(await repository().get(log.id, ALL_PROJECTS), log);
+      deepEqual(await correct(log), other);
+      // Also if the log has the new values already.
+      for (const change of [correct, remove]) await rejects(change(log), CHANGED);
+      deepEqual(await repository().get(log.id, ALL_PROJECTS), other);
+      deepEqual(await correct(other), other);
+      deepEqual(await remove(other), other);
+      for (const change of [correct, remove]) equal(await change(other), undefined);
+    });
+
+    suite.it('for one of many concurrent callers', async () => {
+      const log = await added();
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) =>
+          repository().correct(corrected(log, { duration: index + 2 }), ALL_PROJECTS, undefined, log),
+        ),
+      );
+      const [made, ...others] = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      deepEqual([made, others], [await repository().get(log.id, ALL_PROJECTS), []]);
+      await expectLogs(log.projectId, [made!], String(made!.duration));
+    });
+
+    suite.it('in a transaction, which also gets it', async () => {
+      const log = await added(VALUES);
+      const other = corrected(log, { duration: 2 });
+      await repository().transact(async (transaction) => {
+        const writes = repository().within(transaction);
+        deepEqual(await writes.get(log.id, ALL_PROJECTS), log);
+        deepEqual(await writes.correct(other, ALL_PROJECTS, undefined, log), other);
+        deepEqual(await writes.get(log.id, ALL_PROJECTS), other);
+        await rejects(writes.correct(log, ALL_PROJECTS, undefined, log), CHANGED);
+        await rejects(writes.delete(log.id, ALL_PROJECTS, undefined, log), CHANGED);
+      });
+      deepEqual(await repository().get(log.id, ALL_PROJECTS), other);
+    });
+  });
+
   suite.it('returns the first log of a key, even if corrected or deleted', async () => {
     const key = { caller: randomUUID(), text: 'key' };
     const values = { projectId: randomUUID(), duration: 15 };
     const [log, again] = [newLog(values), newLog(values)];
     const retry = () => repository().addOnce(again, key);
     equal(await repository().addOnce(log, key), log.id);
-    equal(await repository().correct(corrected(log, { duration: 1.5 }), ALL_PROJECTS), true);
+    notEqual(await repository().correct(corrected(log, { duration: 1.5 }), ALL_PROJECTS), undefined);
     equal(await retry(), log.id);
     await rejects(repository().addOnce(corrected(again, { duration: 1.5 }), key), {
       code: 'IDEMPOTENCY_KEY_REUSED',

@@ -74,23 +74,33 @@ export class HookedWrites implements TimeLogWrites {
     return this.writes.knownAll(logs, key);
   }
 
-  async correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean> {
+  get(...query: Parameters<TimeLogWrites['get']>): Promise<TimeLog | undefined> {
+    return this.writes.get(...query);
+  }
+
+  async correct(
+    log: TimeLog,
+    ...more: [access: ProjectAccess, caller?: string, expected?: TimeLog]
+  ): Promise<TimeLog | undefined> {
     const change = this.changeOf('correct', { id: log.id, values: normalizedValues(log) });
     await this.before(change);
     return this.write(
       () => change,
-      (writes) => writes.correct(log, access, caller),
-      (exists) => (exists ? [log] : []),
+      (writes) => writes.correct(log, ...more),
+      (corrected) => (corrected ? [corrected] : []),
       log.id,
     );
   }
 
-  async delete(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
+  async delete(
+    id: string,
+    ...more: [access: ProjectAccess, caller?: string, expected?: TimeLog]
+  ): Promise<TimeLog | undefined> {
     const change = this.changeOf('delete', { id });
     await this.before(change);
     return this.write(
       () => change,
-      (writes) => writes.delete(id, access, caller),
+      (writes) => writes.delete(id, ...more),
       (log) => (log ? [log] : []),
       id,
     );

@@ -10,13 +10,16 @@ import {
 import type { Grouping, Totals, TotalsRepository } from '../../../../src/totals/index.js';
 import {
   ALL_PROJECTS,
+  entityTagOf,
   fingerprintOf,
   fingerprintOfAll,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
+  normalizedValues,
   type PageRequest,
   type ProjectAccess,
-  type TimeLog,
+  TIME_LOG_CHANGED,
+  TimeLog,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
@@ -64,17 +67,29 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
     return this.idsOf(key, fingerprintOfAll(logs));
   }
 
-  override async correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
-    const before = this.visible(log.id, access);
-    if (before === undefined) return false;
-    this.logs.set(log.id, log);
-    if (isDeepStrictEqual(before, log)) this.recorded();
-    else this.publish(log, new Date());
-    return true;
+  override async correct(
+    log: TimeLog,
+    access: ProjectAccess,
+    _caller?: string,
+    expected?: TimeLog,
+  ): Promise<TimeLog | undefined> {
+    const before = this.visible(log.id, access, expected);
+    if (before === undefined) return undefined;
+    const attributes = expected ? log.attributes : (log.attributes ?? before.attributes);
+    const corrected = TimeLog.record({ ...normalizedValues(log), attributes }, log.id);
+    this.logs.set(log.id, corrected);
+    if (isDeepStrictEqual(before, corrected)) this.recorded();
+    else this.publish(corrected, new Date());
+    return corrected;
   }
 
-  override async delete(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
-    const before = this.visible(id, access);
+  override async delete(
+    id: string,
+    access: ProjectAccess,
+    _caller?: string,
+    expected?: TimeLog,
+  ): Promise<TimeLog | undefined> {
+    const before = this.visible(id, access, expected);
     if (before === undefined) return undefined;
     this.logs.delete(id);
     this.publish({ id, projectId: before.projectId }, new Date());
@@ -141,9 +156,11 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
     return ids;
   }
 
-  private visible(id: string, access: ProjectAccess): TimeLog | undefined {
+  private visible(id: string, access: ProjectAccess, expected?: TimeLog): TimeLog | undefined {
     const log = this.logs.get(id);
-    return log && allows(access, log.projectId) ? log : undefined;
+    if (log === undefined || !allows(access, log.projectId)) return undefined;
+    if (expected && entityTagOf(expected) !== entityTagOf(log)) throw new DomainError(TIME_LOG_CHANGED);
+    return log;
   }
 
   private matching({ projectIds, period }: TimeLogFilter, access: ProjectAccess): TimeLog[] {

@@ -48,12 +48,12 @@ export class TimedTimeLogRepository extends TimeLogRepository {
     return this.timed('knownAll', () => this.kept.knownAll(logs, key));
   }
 
-  override correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
-    return this.timed('correct', () => this.kept.correct(log, access));
+  override correct(...change: Parameters<TimeLogRepository['correct']>): Promise<TimeLog | undefined> {
+    return this.timed('correct', () => this.kept.correct(...change));
   }
 
-  override delete(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
-    return this.timed('delete', () => this.kept.delete(id, access));
+  override delete(...change: Parameters<TimeLogRepository['delete']>): Promise<TimeLog | undefined> {
+    return this.timed('delete', () => this.kept.delete(...change));
   }
 
   override transact<T>(work: (transaction: TransactionHandle) => Promise<T>, turn?: string): Promise<T> {

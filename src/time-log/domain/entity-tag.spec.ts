@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { entityTagOf, entityTagsIn } from './entity-tag.js';
+import { TimeLog } from './time-log.js';
+
+const id = '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d70';
+const values = { projectId: id, duration: 0.25, description: 'naïve "漢字" 😀', date: '2024-02-08' };
+const attributes = { ticket: 'OPS-1', list: [1, { b: 2, a: null }] };
+const tagOf = (more: object = {}, logId = id) => entityTagOf(TimeLog.record({ ...values, ...more }, logId));
+
+describe('entityTagOf', () => {
+  it('is the same in every version of the service', () => {
+    expect([tagOf(), tagOf({ attributes })]).toEqual([
+      '"cpOcUcFxjYZJ5ghcbofs-A"',
+      '"dRzVMqzPqFFCsSINL_kXwV"',
+    ]);
+  });
+
+  it.each([
+    { projectId: '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d71' },
+    { duration: 0.25000000000000006 },
+    { description: '' },
+    { date: '2024-02-09' },
+    { attributes: undefined },
+    { attributes: {} },
+    { attributes: { ...attributes, list: attributes.list.toReversed() } },
+  ])('changes with %j', (other) => {
+    expect(tagOf({ attributes, ...other })).not.toBe(tagOf({ attributes }));
+  });
+
+  it('changes with the id, but not with the order of members or with other fields', () => {
+    expect(tagOf({}, id.replace('019c', '019d'))).not.toBe(tagOf());
+    const reordered = { list: [1, { a: null, b: 2 }], ticket: 'OPS-1' };
+    expect(tagOf({ attributes: reordered })).toBe(tagOf({ attributes }));
+    expect(entityTagOf(Object.assign(TimeLog.record(values, id), { secret: 1 }))).toBe(tagOf());
+  });
+});
+
+describe('entityTagsIn', () => {
+  it.each([
+    [undefined, undefined],
+    ['*', undefined],
+    ['"a"', ['"a"']],
+    ['"a", "b,c" ,\t"d"', ['"a"', '"b,c"', '"d"']],
+    ['', []],
+    [', "a",,"b"', ['"a"', '"b"']],
+  ])('reads the list %j', (header, tags) => {
+    expect(entityTagsIn(header)).toEqual(tags);
+  });
+
+  it.each(['a', 'W/"a"', 'w/ "a"', "'a'", '"a', 'a"', '"a" "b"', '"a"b', '*"a"', '"a\u00a0"', '"b, "a"'])(
+    'has no tag "a" in %j',
+    (header) => {
+      expect(entityTagsIn(header)).toBeDefined();
+      expect(entityTagsIn(header)).not.toContain('"a"');
+    },
+  );
+
+  it('matches the other members of a list with a weak or malformed one', () => {
+    expect(entityTagsIn('W/"b", x, *, "a"')).toContain('"a"');
+  });
+});
