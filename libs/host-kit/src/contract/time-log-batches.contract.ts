@@ -13,7 +13,7 @@ export function describeBatches(suite: ContractSuite, { repository, newLog }: Co
     const newBatch = (projectId: string, ...durations: number[]) =>
       durations.map((duration) => newLog({ projectId, duration }));
     const storedIn = async (projectId: string) => {
-      const filter = { projectId, period: Period.of() };
+      const filter = { projectIds: [projectId], period: Period.of() };
       const { logs, total } = await find(repository(), filter, PageRequest.of(1, 1000), ALL_PROJECTS);
       equal(total, logs.length);
       return logs.toReversed();
