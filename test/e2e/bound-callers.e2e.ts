@@ -10,6 +10,7 @@ import {
   list,
   LOG,
   outcome,
+  patch,
   PROJECT as OWN,
   refusal,
   remove,
@@ -74,10 +75,16 @@ describe.each([
     expect((await get(caller, own)).status).toBe(200);
     expect((await correct(caller, own)).status).toBe(200);
     expect(outcome(await correct(caller, own, { ...LOG, projectId: FOREIGN }))).toEqual(NOT_ALLOWED);
+    expect((await patch(caller, own, { duration: 2 })).status).toBe(200);
+    expect(outcome(await patch(caller, own, { projectId: FOREIGN }))).toEqual(NOT_ALLOWED);
     expect((await remove(caller, own)).status).toBe(204);
     expect(outcome(await get(caller, foreign))).toEqual(NOT_THERE);
     expect(outcome(await correct(caller, foreign))).toEqual(NOT_THERE);
     expect(outcome(await remove(caller, foreign))).toEqual(NOT_THERE);
+    expect(outcome(await patch(caller, foreign, { duration: 2 }))).toEqual(NOT_THERE);
+    const condition = { 'if-match': '"x"' };
+    expect(outcome(await correct(caller, foreign, LOG, condition))).toEqual(NOT_THERE);
+    expect(outcome(await remove(caller, foreign, { headers: condition }))).toEqual(NOT_THERE);
     expect((await send(caller, '/health')).status).toBe(200);
   });
 });

@@ -12,7 +12,7 @@ import {
   type TimeLogHooks,
   TimeLogModule,
 } from '../../libs/host-kit/src/index.js';
-import { TimeLog, TimeLogService } from '../../src/time-log/index.js';
+import { entityTagOf, TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { CopyingPipe, hostDataSource, useHosts } from './embedded.js';
@@ -100,10 +100,38 @@ describe('a host with a schema of attributes', () => {
     expect(made(answer)).not.toHaveProperty('attributes');
     const { id } = made(answer);
     expect(made(await send('GET', `/${id}`))).not.toHaveProperty('attributes');
-    // A correction without them takes them away.
-    const other = made(await create({ attributes: { ticket: 'a-1' } }));
-    expect(made(await send('PUT', `/${other.id}`, VALUES))).not.toHaveProperty('attributes');
-    expect(made(await send('GET', `/${other.id}`))).not.toHaveProperty('attributes');
+  });
+
+  it('keeps those of a log that is corrected without them, unchecked', async () => {
+    const log = made(await create({ attributes: { ticket: 'ab-1' } }));
+    const attributes = { ticket: 'AB-1', billable: true };
+    for (const [duration, isConditional] of [
+      [3, false],
+      [4, true],
+    ] as const) {
+      const values = { ...VALUES, duration };
+      const headers = isConditional ? { 'if-match': entityTagOf(await service.get(log.id)) } : {};
+      const kept = { success: true, data: expectedLog({ ...values, attributes }, log) };
+      expect(await send('PUT', `/${log.id}`, values, headers)).toEqual([200, kept]);
+      expect(await send('GET', `/${log.id}`)).toEqual([200, kept]);
+      expect(await send('PATCH', `/${log.id}`, { duration })).toEqual([200, kept]);
+    }
+  });
+
+  it('merges those of a patch, and checks the result', async () => {
+    const log = made(await create({ attributes: { ticket: 'ab-1', more: { a: 1, b: 2 } } }));
+    const patch = (attributes: unknown) => send('PATCH', `/${log.id}`, { attributes });
+    const merged = { ticket: 'CD-2', billable: true, more: { b: 2, c: [null] } };
+    expect(await patch({ ticket: 'cd-2', more: { a: null, c: [null] } })).toEqual([
+      200,
+      { success: true, data: expectedLog({ ...VALUES, attributes: merged }, log) },
+    ]);
+    // This schema does not accept its own output.
+    expect(await patch({ billable: false })).toEqual(invalid('attributes.ticket must be a ticket'));
+    expect(await patch(1)).toEqual(invalid('attributes must be an object'));
+    expect((await service.get(log.id)).attributes).toEqual(merged);
+    expect(made(await patch(null))).not.toHaveProperty('attributes');
+    expect(await service.get(log.id)).not.toHaveProperty('attributes');
   });
 
   it.each<[string, unknown, string]>([

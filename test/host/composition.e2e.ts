@@ -198,7 +198,14 @@ describe('a host that composes', () => {
   });
 
   describe('leaves routes out', () => {
-    const without = { recordAll: false, events: false, correct: false, delete: false, get: true } as const;
+    const without = {
+      recordAll: false,
+      events: false,
+      correct: false,
+      patch: false,
+      delete: false,
+      get: true,
+    } as const;
 
     it.each([
       ['forRoot', forRoot],
@@ -212,8 +219,8 @@ describe('a host that composes', () => {
       expect((await send('/api/v1/time-logs'))[0]).toBe(200);
       // What is left there is the route of one log.
       expect(await send('/api/v1/time-logs/events')).toMatchObject([400, { message: 'id must be a UUID' }]);
-      expect((await send(`/api/v1/time-logs/${id}`, LOG, 'PUT'))[0]).toBe(404);
-      expect((await send(`/api/v1/time-logs/${id}`, undefined, 'DELETE'))[0]).toBe(404);
+      for (const method of ['PUT', 'PATCH', 'DELETE'])
+        expect((await send(`/api/v1/time-logs/${id}`, LOG, method))[0]).toBe(404);
       expect(
         Object.entries(documentOf().paths).map(([path, operations]) => [path, ...Object.keys(operations)]),
       ).toEqual([
@@ -241,7 +248,7 @@ describe('a host that composes', () => {
     it('and is told where it names one that there is none of', async () => {
       const routes = { feed: false } as TimeLogModuleOptions['routes'];
       await expect(serve([forRoot({ adapters: [inMemory], routes })])).rejects.toThrow(
-        'time logs have no route "feed": routes takes list, record, recordAll, totals, events, get, correct, delete',
+        'time logs have no route "feed": routes takes list, record, recordAll, totals, events, get, correct, patch, delete',
       );
     });
   });
@@ -263,15 +270,8 @@ describe('a host that composes', () => {
     const first = () => TimeLogModule.forRoot({ dataSource: 'tenant 0', caller });
     const second = (module = OtherTimeLogModule, routes?: TimeLogModuleOptions['routes']) =>
       module.forRoot({ dataSource: 'tenant 1', caller, routes });
-    const none = {
-      record: false,
-      recordAll: false,
-      totals: false,
-      events: false,
-      get: false,
-      correct: false,
-      delete: false,
-    };
+    const write = { record: false, recordAll: false, correct: false, patch: false, delete: false };
+    const none = { ...write, totals: false, events: false, get: false };
     const secondAt = (path: string) => RouterModule.register([{ path, module: OtherTimeLogModule }]);
 
     it('in two DataSources, as a class each, which it mounts apart', async () => {

@@ -85,6 +85,17 @@ export function createAll(target: Target, body: unknown, headers: Sending['heade
   return sendLog(target, 'POST', `${TIME_LOGS}/batch`, body, headers);
 }
 
+/** Patches a time log, by values which are sent as `create` sends them. */
+export function patch(
+  target: Target,
+  id: string,
+  body: unknown,
+  headers: Sending['headers'] = {},
+): Promise<Answer> {
+  const type = { 'content-type': 'application/merge-patch+json' };
+  return sendLog(target, 'PATCH', `${TIME_LOGS}/${id}`, body, { ...type, ...headers });
+}
+
 function sendLog(target: Target, method: string, path: string, body: unknown, headers: Sending['headers']) {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
   return send(target, path, {

@@ -23,6 +23,7 @@ export {
 } from './request-state.js';
 export {
   type BatchShape,
+  MergePatch,
   StrictBatch,
   StrictBody,
   StrictHeaders,
@@ -30,4 +31,5 @@ export {
   StrictQuery,
 } from './strict-request.decorators.js';
 export { MessageData, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
+export { checkBody } from './validate.js';
 export { Drainable } from './drainable.js';

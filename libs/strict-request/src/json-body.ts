@@ -7,7 +7,7 @@ import { type Stateful, STATE } from './request-state.js';
 /** The maximum number of nested levels of objects and arrays. */
 export const MAX_JSON_DEPTH = 8;
 
-/** The limits of a body that differ from those of other bodies. */
+/** The options of a body that differ from those of other bodies. */
 export interface BodyOptions {
   /** The maximum size in bytes. */
   readonly limit?: number | undefined;
@@ -15,6 +15,8 @@ export interface BodyOptions {
   readonly depth?: number;
   /** Called with the announced length, or else with that of each part. Throws a DomainError to refuse the body. */
   readonly reportBytes?: (bytes: number) => void;
+  /** The media types that it may have. */
+  readonly types?: readonly string[];
 }
 
 /**
@@ -25,8 +27,8 @@ export async function readJsonObject(
   request: IncomingMessage & { body?: unknown },
   options: BodyOptions = {},
 ): Promise<object> {
-  const { depth = MAX_JSON_DEPTH } = options;
-  requireJson(request);
+  const { depth = MAX_JSON_DEPTH, types = ['application/json'] } = options;
+  requireJson(request, types);
   const value =
     request.body === undefined
       ? parseJson(await readBody(request, options), 'the request body')
@@ -43,9 +45,9 @@ export async function readJsonObject(
   return value;
 }
 
-function requireJson({ headers, headersDistinct }: IncomingMessage): void {
-  if (!isJsonInUtf8(headers['content-type'])) {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json in UTF-8');
+function requireJson({ headers, headersDistinct }: IncomingMessage, types: readonly string[]): void {
+  if (!isJsonInUtf8(headers['content-type'], types)) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${types.join(' or ')} in UTF-8`);
   }
   // `headers` has only the first value.
   if (headersDistinct['content-type']!.length > 1) {
@@ -66,8 +68,8 @@ function requireJson({ headers, headersDistinct }: IncomingMessage): void {
   }
 }
 
-function isJsonInUtf8(contentType: string | undefined): boolean {
-  if (contentType === 'application/json') return true;
+function isJsonInUtf8(contentType: string | undefined, types: readonly string[]): boolean {
+  if (contentType !== undefined && types.includes(contentType)) return true;
   try {
     const type = new MIMEType(contentType ?? '');
     // TextDecoder has the labels of the WHATWG encoding standard, such as utf8, and throws for others.
@@ -75,7 +77,7 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
     // MIMEType ignores a second or an empty charset.
     const isUnambiguous =
       (contentType?.match(/;\s*charset/gi) ?? []).length === (type.params.has('charset') ? 1 : 0);
-    return type.essence === 'application/json' && encoding === 'utf-8' && isUnambiguous;
+    return types.includes(type.essence) && encoding === 'utf-8' && isUnambiguous;
   } catch {
     return false;
   }

@@ -40,6 +40,7 @@ export interface ExtraFieldResult {
 
 /** One field that a module accepts in addition to those of a DTO. */
 export interface ExtraField {
+  /** The DTO with the field. In a DTO that extends it the field is optional: the rule gets no missing value. */
   readonly dto: new () => object;
   readonly name: string;
   /** Checks the value, which is undefined if the field is missing. */

@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { DomainError } from '../../errors/src/index.js';
 import { BatchMemory } from './batch-memory.js';
 import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
 import { isJsonObject, MAX_JSON_DEPTH, readJsonObject } from './json-body.js';
 import { CheckedInput, type Served, STATE } from './request-state.js';
 import {
+  checkBody,
   checkInput,
   checkWithExtraField,
   type InputDescription,
   messagesOf,
-  throwOnFaults,
   validate,
 } from './validate.js';
 
@@ -26,9 +27,28 @@ const FIELD: InputDescription = { noun: 'field' };
 export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   async (dto: Type<object>, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request & Served>();
-    const checked = await checkWithExtraField(request, dto, await readJsonObject(request), FIELD);
-    throwOnFaults(checked, FIELD);
-    return checked.instance;
+    return checkBody(request, dto, await readJsonObject(request));
+  },
+);
+
+const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
+
+/**
+ * Injects a function that returns a JSON Merge Patch (RFC 7396), since a host's pipe may change objects. `checkBody`
+ * checks the result of the patch.
+ */
+export const MergePatch: () => ParameterDecorator = createParamDecorator(
+  async (_data: unknown, context: ExecutionContext) => {
+    const http = context.switchToHttp();
+    try {
+      const patch = await readJsonObject(http.getRequest<Request>(), { types: PATCH_TYPES });
+      return () => patch;
+    } catch (error) {
+      // RFC 5789, section 2.2.
+      if (error instanceof DomainError && error.code === 'UNSUPPORTED_MEDIA_TYPE')
+        http.getResponse<Response>().setHeader('Accept-Patch', PATCH_TYPES.join(', '));
+      throw error;
+    }
   },
 );
 

@@ -83,9 +83,11 @@ export async function checkWithExtraField<T extends object>(
   const checked = checkInput(dto, input, description);
   state.checkedValues = { ...(checked.instance as Record<string, unknown>) };
   const { extraField } = request[STATE];
-  if (extraField?.dto !== dto) return checked;
+  if (extraField === undefined) return checked;
   const { name, rule } = extraField;
   const value: unknown = Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined;
+  const isOptional = dto.prototype instanceof extraField.dto;
+  if (dto !== extraField.dto && !(isOptional && value !== undefined)) return checked;
   const result = await withinDeadline(request, rule(value));
   state.extraFieldResult = result;
   return {
@@ -94,6 +96,14 @@ export async function checkWithExtraField<T extends object>(
     logged: [...checked.logged, ...(result.logged ?? result.faults)],
     unknown: checked.unknown.filter((unknown) => unknown !== name),
   };
+}
+
+/** Returns an instance of the DTO with the values of a body. Throws like `validate`. */
+export async function checkBody<T extends object>(request: Served, dto: Dto<T>, body: object): Promise<T> {
+  const description: InputDescription = { noun: 'field' };
+  const checked = await checkWithExtraField(request, dto, body, description);
+  throwOnFaults(checked, description);
+  return checked.instance;
 }
 
 type Faults = Omit<CheckResult<object>, 'instance'>;

@@ -4,13 +4,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ResponseChannel, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { entityTagOf } from '../domain/entity-tag.js';
+import type { TimeLog } from '../domain/time-log.js';
 import {
   type LargeResponseLimiter,
   MAX_SMALL_LIST_ITEMS,
   type ReportBytes,
   type ResponseJob,
 } from '../wire/large-response-limiter.js';
-import { type JsonList, jsonListText } from '../wire/time-log-bodies.js';
+import { type JsonList, jsonListText, logJson } from '../wire/time-log-bodies.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -25,6 +27,12 @@ export function sendJson(response: ServerResponse, status: number, json: string,
   response.setHeader('Content-Length', length);
   // Equal lengths mean that all characters are ASCII. latin1 has the same bytes and needs no encoder.
   response.end(json, length === json.length ? 'latin1' : 'utf8');
+}
+
+/** Sends a log with the entity tag of its version. */
+export function sendLog(response: ServerResponse, status: number, log: TimeLog): void {
+  response.setHeader('ETag', entityTagOf(log));
+  sendJson(response, status, logJson(log));
 }
 
 /** A job that makes a list. */

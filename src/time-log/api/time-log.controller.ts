@@ -1,7 +1,8 @@
-import { Controller, Delete, Get, Inject, Optional, Post, Put, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Inject, Optional, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import {
+  MergePatch,
   type Served,
   STATE,
   StrictBatch,
@@ -13,17 +14,19 @@ import {
 } from '../../../libs/strict-request/src/index.js';
 import { CORRECT, READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
+import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
-import { callOptionsOf } from '../application/call-options.js';
-import { CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
+import { callOptionsOf, type ChangeOptions } from '../application/call-options.js';
+import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
 import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import { criteriaOfChecked, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
+import { patchedValues } from '../wire/patch-time-log.js';
 import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from '../wire/record-time-logs.dto.js';
-import { listJson, logJson, logsJson } from '../wire/time-log-bodies.js';
+import { listJson, logsJson } from '../wire/time-log-bodies.js';
 import { locationOf, pageLinks } from './links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
-import { sendJson, sendList } from './send-response.js';
+import { sendJson, sendList, sendLog } from './send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './time-log-routes.js';
 
 /** Time logs over HTTP. */
@@ -73,7 +76,7 @@ export class TimeLogController extends TimeLogRoutes {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
       state.change = { kind: 'record', id: log.id };
       response.setHeader('Location', locationOf(request, log.id));
-      sendJson(response, 201, logJson(log));
+      sendLog(response, 201, log);
       return;
     }
     const key = idempotencyKeyOf(call.caller?.id, keyText);
@@ -81,7 +84,7 @@ export class TimeLogController extends TimeLogRoutes {
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
     else state.change = { kind: 'record', id: log.id };
     response.setHeader('Location', locationOf(request, log.id));
-    sendJson(response, 201, logJson(log));
+    sendLog(response, 201, log);
   }
 
   @Post('batch')
@@ -114,25 +117,40 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    sendJson(
-      response,
-      200,
-      logJson(await withinDeadline(request, this.timeLogs.get(id, callOptionsOf(request[STATE].caller)))),
-    );
+    const found = this.timeLogs.get(id, callOptionsOf(request[STATE].caller));
+    sendLog(response, 200, await withinDeadline(request, found));
   }
 
   @Put(':id')
   @Scopes([CORRECT])
   async correct(
     @StrictPath('id', idFault) id: string,
-    @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
+    @StrictBody(CorrectTimeLogDto) body: CreateTimeLogDto,
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const state = request[STATE];
-    state.change = { kind: 'correct', id: id.toLowerCase() };
-    const corrected = this.timeLogs.correct(id, valuesOf(body, state), callOptionsOf(state.caller));
-    sendJson(response, 200, logJson(await withinDeadline(request, corrected)));
+    const corrected = this.timeLogs.correct(
+      id,
+      valuesOf(body, request[STATE]),
+      changeOptionsOf(request, 'correct', id),
+    );
+    sendLog(response, 200, await withinDeadline(request, corrected));
+  }
+
+  @Patch(':id')
+  @Scopes([CORRECT])
+  async patch(
+    @StrictPath('id', idFault) id: string,
+    @MergePatch() patch: () => object,
+    @Req() request: Request & Served,
+    @Res() response: Response,
+  ): Promise<void> {
+    const corrected = this.timeLogs.patch(
+      id,
+      (log) => patchedValues(log, patch(), request),
+      changeOptionsOf(request, 'correct', id),
+    );
+    sendLog(response, 200, await withinDeadline(request, corrected));
   }
 
   @Delete(':id')
@@ -142,9 +160,15 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const state = request[STATE];
-    state.change = { kind: 'delete', id: id.toLowerCase() };
-    await withinDeadline(request, this.timeLogs.delete(id, callOptionsOf(state.caller)));
+    await withinDeadline(request, this.timeLogs.delete(id, changeOptionsOf(request, 'delete', id)));
     response.writeHead(204).end();
   }
+}
+
+/** Returns the options for a change of a log, and notes the change for the access log. */
+function changeOptionsOf(request: Request & Served, kind: 'correct' | 'delete', id: string): ChangeOptions {
+  const state = request[STATE];
+  state.change = { kind, id: id.toLowerCase() };
+  // Node joins the lines of this header to one list.
+  return { ...callOptionsOf(state.caller), ifMatch: entityTagsIn(request.headers['if-match']) };
 }

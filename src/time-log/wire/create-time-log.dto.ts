@@ -8,7 +8,7 @@ import {
   type TimeLogValues,
 } from '../domain/time-log.js';
 
-/** The body of a create or a correction: all values of a log. Error messages follow the order of these fields. */
+/** The body of a create: all values of a log. Error messages follow the order of these fields. */
 export class CreateTimeLogDto implements AllTimeLogValues {
   @Rule(FIELDS.projectId.fault)
   projectId!: string;
@@ -22,6 +22,9 @@ export class CreateTimeLogDto implements AllTimeLogValues {
   @Rule(FIELDS.date.fault)
   date!: string;
 }
+
+/** The body of a correction. Without attributes it keeps those that are stored. */
+export class CorrectTimeLogDto extends CreateTimeLogDto {}
 
 /**
  * Returns the values of a body, with its attributes as a schema converted them. Checks the values again if a

@@ -91,6 +91,9 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
         equal(await repository().correct(correction, access), undefined);
         equal(await repository().correct(foreignLog, access), undefined);
         equal(await repository().delete(foreignLog.id, access), undefined);
+        // Also if it has other values than it is expected to have.
+        equal(await repository().correct(correction, access, undefined, otherLog), undefined);
+        equal(await repository().delete(foreignLog.id, access, undefined, otherLog), undefined);
       }
       deepEqual(await repository().get(foreignLog.id, [foreign]), foreignLog);
     });

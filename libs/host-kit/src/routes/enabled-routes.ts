@@ -9,6 +9,7 @@ export const ROUTES = {
   events: 'GET /time-logs/events',
   get: 'GET /time-logs/{id}',
   correct: 'PUT /time-logs/{id}',
+  patch: 'PATCH /time-logs/{id}',
   delete: 'DELETE /time-logs/{id}',
 } as const;
 

@@ -16,6 +16,6 @@ export class PartnerTimeLogModule extends TimeLogModule {}
 export const partnerTimeLogs = PartnerTimeLogModule.forRoot({
   dataSource: 'partner',
   source: '/partner/v1/time-logs',
-  routes: { correct: false, delete: false, events: false },
+  routes: { correct: false, patch: false, delete: false, events: false },
   adapters: [{ provide: TimeLogIds, useClass: OurIds }],
 });

@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { applyRules, type Served } from '../../../libs/strict-request/src/index.js';
+import { type Attributes, normalizedValues, TimeLog } from '../domain/time-log.js';
+import { CreateTimeLogDto } from './create-time-log.dto.js';
+import { patchedValues } from './patch-time-log.js';
+
+const id = '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d70';
+const values = { projectId: id, duration: 1.5, description: 'work', date: '2026-01-31' };
+const stored = { a: 'b', c: { d: 'e', f: 'g' }, list: [1, { h: null }] };
+
+/** Patches a log of a module whose schema makes an object of what it gets. */
+async function patched(patch: unknown, attributes: Attributes = stored) {
+  const request = {} as Served;
+  const inputs: unknown[] = [];
+  const rule = async (input: unknown) => {
+    inputs.push(input);
+    const faults = input === 0 ? ['attributes must be an object'] : [];
+    return Promise.resolve({ faults, input, output: input === undefined ? undefined : { of: input } });
+  };
+  const extraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
+  applyRules(request, { bodyLimit: 1, deadline: 60_000, extraField });
+  const log = TimeLog.record({ ...values, attributes }, id);
+  return { ...normalizedValues(await patchedValues(log, patch as object, request)), inputs };
+}
+
+describe('patchedValues', () => {
+  it.each<[object, object]>([
+    [{}, {}],
+    [
+      { duration: 2, date: '2024-02-29' },
+      { duration: 2, date: '2024-02-29' },
+    ],
+    [{ projectId: id.toUpperCase() }, {}],
+    [{ description: null, id: null }, { description: '' }],
+  ])('changes the values that %j has, and checks no attributes', async (patch, changed) => {
+    expect(await patched(patch)).toEqual({ ...values, attributes: stored, ...changed, inputs: [] });
+  });
+
+  it.each([
+    [{}, stored],
+    [
+      { a: 'c', x: { y: null, z: 0 } },
+      { ...stored, a: 'c', x: { z: 0 } },
+    ],
+    [
+      { a: null, c: { f: null }, unknown: null },
+      { c: { d: 'e' }, list: stored.list },
+    ],
+    [
+      { c: [null], list: { a: 1 } },
+      { a: 'b', c: [null], list: { a: 1 } },
+    ],
+    [
+      JSON.parse('{"__proto__":{"x":1}}') as object,
+      JSON.parse(`{"__proto__":{"x":1},${JSON.stringify(stored).slice(1)}`) as object,
+    ],
+  ])('merges the attributes %j, which are the input of the schema', async (attributes, merged) => {
+    expect(await patched({ attributes })).toEqual({
+      ...values,
+      attributes: { of: merged },
+      inputs: [merged],
+    });
+  });
+
+  it('removes attributes if they are null, as the schema decides about missing ones', async () => {
+    expect(await patched({ attributes: null })).toEqual({ ...values, inputs: [undefined] });
+    expect(await patched({ attributes: { a: 1 } }, {})).toMatchObject({ inputs: [{ a: 1 }] });
+  });
+
+  it.each([
+    [{ projectId: null }, 'projectId must be a UUID'],
+    [
+      { duration: null, date: null },
+      'duration must be a positive number; date must be an existing day in the form YYYY-MM-DD',
+    ],
+    [{ id, foo: 1, description: 5 }, 'description must be a string; unknown field: id; unknown field: foo'],
+    [{ duration: 0, attributes: 0 }, 'duration must be a positive number; attributes must be an object'],
+  ])('rejects %j', async (patch, message) => {
+    await expect(patched(patch)).rejects.toMatchObject({ code: 'VALIDATION_ERROR', message });
+  });
+});

@@ -1,0 +1,28 @@
+import { checkBody, isJsonObject, type Served, STATE } from '../../../libs/strict-request/src/index.js';
+import { markChecked, normalizedValues, type TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from './create-time-log.dto.js';
+
+/**
+ * Returns the values of a log after the patch of a request, checked like a body. Attributes are checked only if the
+ * patch has some. Throws DomainError VALIDATION_ERROR.
+ */
+export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
+  const { attributes, ...values } = normalizedValues(log);
+  if (Object.hasOwn(patch, 'attributes')) {
+    const merged = mergePatch({ ...values, ...(attributes && { attributes }) }, patch) as object;
+    return valuesOf(await checkBody(request, CreateTimeLogDto, merged), request[STATE]);
+  }
+  const body = await checkBody(request, CorrectTimeLogDto, mergePatch(values, patch) as object);
+  return markChecked({ ...(body as TimeLogValues), attributes }, attributes);
+}
+
+/** Returns the result of a JSON Merge Patch (RFC 7396, section 2). */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch;
+  const merged = new Map<string, unknown>(isJsonObject(target) ? Object.entries(target) : []);
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
+}
