@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -59,6 +59,16 @@ asRoot('root in the folder of a user (skipped for others)', () => {
     expect(await factsOf(join(folder, 'backup'))).toEqual({ uid: USER, gid: GROUP, mode: '600' });
     expect((await factsOf(join(elsewhere, 'backup'))).uid).toBe(0);
     await rm(elsewhere, { recursive: true });
+  });
+
+  it('leaves the user the file of a token that it rotates', async () => {
+    const token = join(dataDir, 'access-token');
+    const before = await readFile(token, 'utf8');
+    const { stdout } = await runHere('token', ['list'], { DATA_DIR: dataDir });
+    const [id = ''] = /^[-0-9a-f]{36}(?= )/m.exec(stdout) ?? [];
+    expect(await runHere('token', ['rotate', id], { DATA_DIR: dataDir })).toMatchObject({ code: 0 });
+    expect(await readFile(token, 'utf8')).not.toBe(before);
+    expect(await factsOf(token)).toEqual({ uid: USER, gid: GROUP, mode: '600' });
   });
 
   it('gives the user a first token that root had kept', async () => {
