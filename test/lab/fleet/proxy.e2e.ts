@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
@@ -107,6 +108,14 @@ for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startC
       expect(answers.map(({ status }) => status)).toEqual([201, 201]);
       const [first, second] = answers.map(({ headers }) => headers);
       expect([first!.get('x-request-id'), second!.get('idempotency-replayed')]).toEqual(['mine', 'true']);
+      // Its Link header names them in each reference.
+      const projects = Array.from({ length: 100 }, () => randomUUID()).join();
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const list = await send(`${url}${TIME_LOGS}?projectId=${projects}&page=2`, { headers });
+      expect([list.status, list.headers.get('link')?.split(projects)]).toEqual([
+        200,
+        Array(4).fill(expect.anything()),
+      ]);
 
       await service.end();
       const error = await send(`${url}/readyz`);
