@@ -5,6 +5,8 @@ import { underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
 const KILLS = timesOf(50, 2);
+/** Few enough that the batches of all writers have room in the queue. */
+const BATCH = 100;
 
 describe('a service that is killed', () => {
   const postgres = useCluster();
@@ -15,16 +17,21 @@ describe('a service that is killed', () => {
   it(`makes each log once through ${KILLS} SIGKILLs under writers that repeat a create with its key until it is acknowledged`, () =>
     survivesKills(true));
 
-  async function survivesKills(areKeyed: boolean): Promise<void> {
+  it.each([false, true])(
+    `stores no part of a batch through ${KILLS} SIGKILLs, and loses none; with keys it makes each once: %s`,
+    (areKeyed) => survivesKills(areKeyed, BATCH),
+  );
+
+  async function survivesKills(areKeyed: boolean, batch = 1): Promise<void> {
     // Without a pause, so that a create is in flight at most times.
-    await underWrites({ database: postgres, areKeyed }, async (scene) => {
+    await underWrites({ database: postgres, areKeyed, batch }, async (scene) => {
       const { writers, ledger } = scene;
       let [kills, killsInFlight] = [0, 0];
       // What is in flight may be answered in the moment of the kill: such a kill is one more, and does not count.
       for (; killsInFlight < KILLS; kills++) {
         const before = ledger.acknowledged.size;
         // Not always after the same number, so that the kills meet the writers in every state.
-        const enough = before + 100 + randomInt(50);
+        const enough = before + (100 + randomInt(50)) * Math.ceil(batch / 10);
         const isTime = () => ledger.acknowledged.size >= enough && ledger.inFlight.size > 0;
         await writers.until(isTime, `100 acknowledged creates since kill ${kills}`);
         const inFlight = [...ledger.inFlight];

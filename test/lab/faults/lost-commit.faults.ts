@@ -10,47 +10,56 @@ import { useCluster, useLossyProxy } from './support/use-cluster.js';
 
 const ROUNDS = timesOf(20, 1);
 
-/** What is lost, how, and whether the creates have keys and are sent again. */
+/** What is lost, how, whether the creates have keys and are sent again, and how many logs each has. */
 const LOSSES = [
-  ['answer', 'close', 'without a key'],
-  ['answer', 'reset', 'without a key'],
-  ['answer', 'silence', 'without a key'],
-  ['statement', 'close', 'without a key'],
-  ['statement', 'reset', 'without a key'],
-  ['answer', 'reset', 'with a key'],
-  ['answer', 'silence', 'with a key'],
-  ['statement', 'reset', 'with a key'],
+  ['answer', 'close', 'without a key', 1],
+  ['answer', 'reset', 'without a key', 1],
+  ['answer', 'silence', 'without a key', 1],
+  ['statement', 'close', 'without a key', 1],
+  ['statement', 'reset', 'without a key', 1],
+  ['answer', 'reset', 'with a key', 1],
+  ['answer', 'silence', 'with a key', 1],
+  ['statement', 'reset', 'with a key', 1],
+  ['answer', 'reset', 'without a key', 20],
+  ['answer', 'silence', 'with a key', 20],
+  ['statement', 'reset', 'with a key', 20],
 ] as const;
 
 describe('a create whose commit is in flight', () => {
   const postgres = useCluster();
   const proxy = useLossyProxy(postgres);
 
-  /** A service under writes whose connections lead through the proxy, and how often a log is in its table. */
+  /** A service under writes whose connections lead through the proxy, and how many of some logs are in its table. */
   async function onProxy(
-    areKeyed: boolean,
-    act: (scene: ServiceUnderWrites, stored: (log: IntendedLog) => Promise<number>) => Promise<void>,
+    options: { readonly areKeyed: boolean; readonly batch?: number },
+    act: (
+      scene: ServiceUnderWrites,
+      stored: (logs: readonly IntendedLog[]) => Promise<number>,
+    ) => Promise<void>,
   ): Promise<void> {
     const readerUrl = await postgres.createDatabase();
-    const stored = async ({ description }: IntendedLog) =>
-      (await queryOnce(readerUrl, 'select from time_logs where description = $1', [description])).length;
+    const stored = async (logs: readonly IntendedLog[]) => {
+      const descriptions = logs.map(({ description }) => description);
+      const sql = 'select from time_logs where description = any ($1)';
+      return (await queryOnce(readerUrl, sql, [descriptions])).length;
+    };
     const database = proxy.url(readerUrl);
-    await underWrites({ database, readerUrl, areKeyed }, (scene) => act(scene, stored));
+    await underWrites({ database, readerUrl, ...options }, (scene) => act(scene, stored));
   }
 
   it.each(LOSSES)(
-    'is answered 503, never 201, when the %s is lost by %s: %s; with a key it is then made exactly once',
-    (lost, by, key) =>
-      onProxy(key === 'with a key', async ({ writers, ledger, service }, stored) => {
+    'is answered 503, never 201, when the %s is lost by %s: %s; with a key it is then made exactly once: %s logs',
+    (lost, by, key, batch) =>
+      onProxy({ areKeyed: key === 'with a key', batch }, async ({ writers, ledger, service }, stored) => {
         for (let round = 0; round < ROUNDS; round++) {
-          const doomed = ledger.intend();
-          const isLost = proxy.lose(doomed.description, { lost, by } as Loss);
-          expect(await writers.record(doomed)).toEqual({ kind: 'refused' });
+          const doomed = ledger.intendAll();
+          const isLost = proxy.lose(doomed[0].description, { lost, by } as Loss);
+          expect(await writers.record(...doomed)).toEqual({ kind: 'refused' });
           await isLost;
-          expect(await stored(doomed)).toBe(lost === 'answer' ? 1 : 0);
+          expect(await stored(doomed)).toBe(lost === 'answer' ? batch : 0);
           if (key === 'with a key') {
-            expect(await writers.record(doomed)).toMatchObject({ kind: 'acknowledged' });
-            expect(await stored(doomed)).toBe(1);
+            expect(await writers.record(...doomed)).toMatchObject({ kind: 'acknowledged' });
+            expect(await stored(doomed)).toBe(batch);
           }
           await writers.acknowledge(20);
         }
@@ -60,7 +69,7 @@ describe('a create whose commit is in flight', () => {
   );
 
   it('is made exactly once when the service is killed before its answer, and it is sent again with its key', () =>
-    onProxy(true, async (scene, stored) => {
+    onProxy({ areKeyed: true }, async (scene, stored) => {
       const { writers, ledger } = scene;
       for (let round = 0; round < ROUNDS; round++) {
         const doomed = ledger.intend();
@@ -69,10 +78,10 @@ describe('a create whose commit is in flight', () => {
         await isLost;
         await scene.service.end('SIGKILL');
         expect(await outcome).toEqual({ kind: 'cut' });
-        expect(await stored(doomed)).toBe(1);
+        expect(await stored([doomed])).toBe(1);
         await scene.restart();
         expect(await writers.record(doomed)).toMatchObject({ kind: 'acknowledged' });
-        expect(await stored(doomed)).toBe(1);
+        expect(await stored([doomed])).toBe(1);
       }
       scene.count({ kills: ROUNDS, killsInFlight: ROUNDS });
     }));

@@ -19,6 +19,8 @@ export async function audit(url: string, ledger: Ledger) {
     /** Acknowledged logs that are not in the table, or not as they were acknowledged. */
     lost: answered.filter((log) => !isStored(log, byDescription.get(log.description))).map(textOf),
     doubled: [...repeated, ...rows.filter((row) => byDescription.get(row.description) !== row)].map(textOf),
+    /** Logs of a batch that is not stored as a whole. */
+    parts: ledger.partsOf(new Set(byDescription.keys())),
     /** Rows that nobody asked for. */
     strange: rows.filter(({ description }) => !ledger.knows(description)).map(textOf),
     stored: rows.length,

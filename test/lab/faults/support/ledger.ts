@@ -38,8 +38,11 @@ export class Ledger {
   private readonly projects: readonly string[];
   private readonly begun = new Set<string>();
 
-  /** Of so many projects, in turn. */
-  constructor(projects = 1) {
+  /** Of so many projects, in turn. Each create is a batch of so many logs; of one it is a single log. */
+  constructor(
+    projects = 1,
+    readonly batch = 1,
+  ) {
     this.projects = Array.from({ length: projects }, () => randomUUID());
   }
 
@@ -54,6 +57,21 @@ export class Ledger {
       description,
       date: DATES[number % DATES.length]!,
     };
+  }
+
+  /** The new logs of a create. */
+  intendAll(): [IntendedLog, ...IntendedLog[]] {
+    return [this.intend(), ...Array.from({ length: this.batch - 1 }, () => this.intend())];
+  }
+
+  /** Descriptions of which each is of a batch that lacks others of its logs. */
+  partsOf(stored: ReadonlySet<string>): string[] {
+    const begun = [...this.begun];
+    return begun.filter((description, index) => {
+      const first = index - (index % this.batch);
+      const whole = begun.slice(first, first + this.batch);
+      return stored.has(description) && !whole.every((one) => stored.has(one));
+    });
   }
 
   /** Notes the outcome of a create; that of a repeated one replaces what was not known before. */

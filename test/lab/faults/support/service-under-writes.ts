@@ -23,6 +23,8 @@ export interface UnderWritesOptions {
   readonly pace?: number;
   /** Of how many projects the logs are. */
   readonly projects?: number;
+  /** How many logs each create has: more than one are a batch. */
+  readonly batch?: number;
   /** Further variables of the service's environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -46,11 +48,20 @@ export interface ServiceUnderWrites {
  * and 503, and the total of a list is that of the table.
  */
 export async function underWrites(
-  { database, readerUrl, isWritable = true, writers: size, projects, env, ...options }: UnderWritesOptions,
+  {
+    database,
+    readerUrl,
+    isWritable = true,
+    writers: size,
+    projects,
+    batch,
+    env,
+    ...options
+  }: UnderWritesOptions,
   inject: (scene: ServiceUnderWrites) => Promise<void>,
 ): Promise<void> {
   const url = typeof database === 'string' ? database : await database.createDatabase();
-  const ledger = new Ledger(projects);
+  const ledger = new Ledger(projects, batch);
   const writers = new Writers({ token: TOKEN, ledger, count: size, ...options });
   let counts: Counts = {};
   const start = async () => {
@@ -91,7 +102,7 @@ export async function underWrites(
     slowest: Math.round(ledger.slowest),
   });
   const { unexpected } = ledger;
-  const nothing = { lost: [], doubled: [], strange: [], unexpected: [] };
+  const nothing = { lost: [], doubled: [], parts: [], strange: [], unexpected: [] };
   expect({ ...finding, unexpected, total }).toEqual({ ...nothing, total: stored });
 }
 

@@ -8,6 +8,9 @@ import type { AnsweredLog, IntendedLog, Ledger, Outcome } from './ledger.js';
 /** Milliseconds that a writer waits before it tries again: a short one, so that an outage meets many requests. */
 const PAUSE = 20;
 
+/** That of each log of a create, or one for all of them. */
+type Outcomes = readonly [Outcome, ...Outcome[]];
+
 export interface WritersOptions {
   readonly token: string;
   readonly ledger: Ledger;
@@ -87,10 +90,10 @@ export class Writers {
   private async write(): Promise<void> {
     const { pace = 0 } = this.options;
     while (this.isWriting) {
-      const log = this.options.ledger.intend();
+      const logs = this.options.ledger.intendAll();
       let outcome: Outcome | undefined;
       do {
-        outcome = await this.record(log);
+        outcome = await this.record(...logs);
         const pause = outcome?.kind === 'acknowledged' ? pace : PAUSE;
         if (pause > 0) await delay(pause);
       } while (!this.isSettled(outcome));
@@ -103,20 +106,27 @@ export class Writers {
     return !this.options.areKeyed || outcome.kind === 'acknowledged' || outcome.kind === 'unexpected';
   }
 
-  /** Creates one log and notes the outcome; undefined where there was no connection to send it on. */
-  async record(log: IntendedLog): Promise<Outcome | undefined> {
+  /**
+   * Creates one log, or a batch, and notes the outcome: of a batch, returns that of its first log; undefined where
+   * there was no connection to send it on.
+   */
+  async record(...logs: [IntendedLog, ...IntendedLog[]]): Promise<Outcome | undefined> {
     const { ledger } = this.options;
     const began = performance.now();
-    const outcome = await this.send(log);
-    if (outcome === undefined) ledger.inFlight.delete(log.description);
-    else ledger.settle(log, outcome, performance.now() - began);
+    const outcomes = await this.send(logs);
+    const took = performance.now() - began;
+    if (outcomes === undefined) ledger.inFlight.delete(logs[0].description);
+    else for (const [index, log] of logs.entries()) ledger.settle(log, outcomes[index] ?? outcomes[0], took);
     for (const look of this.waiters) look();
-    return outcome;
+    return outcomes?.[0];
   }
 
-  private send(log: IntendedLog): Promise<Outcome | undefined> {
+  /** Resolves with the outcome of each log, or with one for all. */
+  private send(logs: [IntendedLog, ...IntendedLog[]]): Promise<Outcomes | undefined> {
     const { ledger, token, areKeyed } = this.options;
-    const body = JSON.stringify(log);
+    const [log] = logs;
+    const isBatch = ledger.batch > 1;
+    const body = JSON.stringify(isBatch ? { timeLogs: logs } : log);
     const headers = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
@@ -124,23 +134,24 @@ export class Writers {
       ...(areKeyed && { 'idempotency-key': log.description }),
     };
     const [host] = this.hosts;
-    const lose = (outcome?: Outcome) => {
+    const lose = (outcome?: Outcomes) => {
       // Others may have turned away from it already.
       const [lost, ...others] = this.hosts;
       if (lost === host) this.hosts = [...others, lost!];
       return outcome;
     };
     return new Promise((resolve) => {
-      const options = { host, port: this.port, method: 'POST', path: '/api/v1/time-logs' };
+      const path = `/api/v1/time-logs${isBatch ? '/batch' : ''}`;
+      const options = { host, port: this.port, method: 'POST', path };
       const send = this.options.ca === undefined ? request : requestOverTls;
       const outgoing = send({ ...options, agent: this.agent, headers }, (answer) => {
         text(answer).then(
-          (body) => resolve(outcomeOf(log, answer, body)),
-          () => resolve(lose({ kind: 'cut' })),
+          (body) => resolve(outcomesOf(logs, answer, body)),
+          () => resolve(lose([{ kind: 'cut' }])),
         );
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) =>
-        resolve(lose(error.code === 'ECONNREFUSED' ? undefined : { kind: 'cut' })),
+        resolve(lose(error.code === 'ECONNREFUSED' ? undefined : [{ kind: 'cut' }])),
       );
       outgoing.on('finish', () => ledger.inFlight.add(log.description)).end(body);
     });
@@ -148,17 +159,27 @@ export class Writers {
 }
 
 /** Tells an answer that a fault excuses, a whole and honest one, from any other. */
-function outcomeOf(log: IntendedLog, { statusCode, headers }: IncomingMessage, text: string): Outcome {
+function outcomesOf(
+  logs: readonly IntendedLog[],
+  { statusCode, headers }: IncomingMessage,
+  text: string,
+): Outcomes {
   if (statusCode === 201) {
-    const { success, data } = JSON.parse(text) as { success: boolean; data: AnsweredLog };
-    const { id, createdAt, ...rest } = data;
-    const isSame = Object.entries(log).every(([name, value]) => rest[name as keyof IntendedLog] === value);
-    if (success && isSame && id !== '' && createdAt !== '') return { kind: 'acknowledged', log: data };
+    const { success, data } = JSON.parse(text) as { success: boolean; data: AnsweredLog | AnsweredLog[] };
+    const answered = [data].flat();
+    const areSame = logs.every((log, index) => isSame(log, answered[index]));
+    if (success && areSame && answered.length === logs.length)
+      return answered.map((log) => ({ kind: 'acknowledged', log })) as unknown as Outcomes;
   }
   if (statusCode === 503 && /^[1-9]\d*$/.test(headers['retry-after'] ?? '') && isRefusal(text)) {
-    return { kind: 'refused' };
+    return [{ kind: 'refused' }];
   }
-  return { kind: 'unexpected', what: `${statusCode} ${JSON.stringify(headers)} ${text}` };
+  return [{ kind: 'unexpected', what: `${statusCode} ${JSON.stringify(headers)} ${text}` }];
+}
+
+function isSame(log: IntendedLog, { id, createdAt, ...rest }: Partial<AnsweredLog> = {}): boolean {
+  const isNamed = id !== undefined && id !== '' && createdAt !== undefined && createdAt !== '';
+  return isNamed && Object.entries(log).every(([name, value]) => rest[name as keyof IntendedLog] === value);
 }
 
 function isRefusal(text: string): boolean {
