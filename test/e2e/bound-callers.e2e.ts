@@ -89,16 +89,13 @@ describe.each([
   });
 });
 
-it.each([undefined, [], 'x', [OWN, 'x'], [OWN, '*']])(
-  'a JWT whose claim is %j sees nothing',
-  async (teams) => {
-    const token = await jwt(teams);
-    const [own] = await recordBoth();
-    expect(await totalOf(as(token))).toBe(0);
-    expect(outcome(await create(as(token)))).toEqual(NOT_ALLOWED);
-    expect(outcome(await get(as(token), own))).toEqual(NOT_THERE);
-  },
-);
+it.each([undefined, [OWN, 'x']])('a JWT whose claim is %j sees nothing', async (teams) => {
+  const token = await jwt(teams);
+  const [own] = await recordBoth();
+  expect(await totalOf(as(token))).toBe(0);
+  expect(outcome(await create(as(token)))).toEqual(NOT_ALLOWED);
+  expect(outcome(await get(as(token), own))).toEqual(NOT_THERE);
+});
 
 it.each([
   ['an access token that is bound to none', () => accessToken()],
