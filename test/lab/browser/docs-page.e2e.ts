@@ -6,7 +6,7 @@ import { loadConfig } from '../../../src/process/config.js';
 import { environment } from '../../support/environment.js';
 import { startProxy } from '../../support/below-prefix.js';
 import { DOCUMENT_TEXT, type OpenApiDocument } from '../../support/open-api.js';
-import { create, LOG, refusal } from '../../support/requests.js';
+import { create, idOf, LOG, refusal } from '../../support/requests.js';
 import { useTestApp } from '../../support/test-app.js';
 import {
   describeInChromium,
@@ -87,6 +87,22 @@ describeInChromium('the page of the documentation', () => {
     },
   );
 
+  it('patches one version of a log, and offers an export as a file', async () => {
+    const page = await visit();
+    await page.getByLabel('Paste it here:').fill(app.token);
+    const created = await create(app, LOG);
+    const patch = await open(page, 'patchTimeLog');
+    await patch.getByPlaceholder('id', { exact: true }).fill(idOf(created));
+    await patch.getByPlaceholder('If-Match').fill(created.headers.get('etag')!);
+    await patch.locator('textarea').fill('{"duration":2}');
+    expect(await execute(patch)).toMatchObject({ status: '200', body: { data: { ...LOG, duration: 2 } } });
+    await patch.locator('button.execute').click();
+    await patch.locator('.live h4').getByText('412').waitFor();
+    const exported = await open(page, 'exportTimeLogs');
+    await exported.locator('button.execute').click();
+    await exported.locator('.live a[download]').waitFor();
+  });
+
   it('says in three lines how to begin, and where the token is', async () => {
     const page = await visit();
     const told = await page.locator('header li').allInnerTexts();
@@ -156,7 +172,7 @@ describeInChromium('the page of the documentation', () => {
     await last.waitFor();
     expect(await found()).toHaveLength(operationIds.length);
     for (const [words, summary] of [
-      ['record POST', 'Record a time log'],
+      ['record POST piece', 'Record a time log'],
       ['Idempotency-Key finished', 'Record a time log'],
       ['health run', 'Does the process run?'],
     ] as const) {
