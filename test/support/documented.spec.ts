@@ -75,6 +75,7 @@ describe('expectDocumented', () => {
       { ...page(), headers: { ...headers, link: undefined } },
       'header Link: is missing',
     ],
+    ['an ETag', LIST, { ...page(), headers: { ...headers, etag: '"a"' } }, 'header ETag: is not in the doc'],
     ['a header', LIST, { ...page(), headers: { ...headers, link: 'x' } }, 'header Link: must match pattern'],
     [
       'a type',

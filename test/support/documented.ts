@@ -62,6 +62,8 @@ function* faultsOfAnswer({ method, path }: DocumentedRequest, { status, headers,
     if (value !== undefined) yield* faultsOf(`header ${name}`, schema, fromText(schema, value));
     else if (required) yield `header ${name}: is missing`;
   }
+  // Frameworks add it to every body.
+  if (headers.etag !== undefined && !('ETag' in documented)) yield 'header ETag: is not in the document';
   if (content === undefined) {
     if (text !== '' || headers['content-type'] !== undefined) yield 'body: is not in the document';
     return;
