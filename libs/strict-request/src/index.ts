@@ -22,14 +22,13 @@ export {
   withinDeadline,
 } from './request-state.js';
 export {
-  type BatchShape,
   MergePatch,
-  StrictBatch,
   StrictBody,
   StrictHeaders,
   StrictPath,
   StrictQuery,
 } from './strict-request.decorators.js';
+export { type BatchShape, StrictBatch } from './strict-batch.js';
 export { MessageData, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
 export { checkBody } from './validate.js';
 export { Drainable } from './drainable.js';

@@ -7,16 +7,16 @@ import { type Stateful, STATE } from './request-state.js';
 /** The maximum number of nested levels of objects and arrays. */
 export const MAX_JSON_DEPTH = 8;
 
-/** The options of a body that differ from those of other bodies. */
+/** The options of a body. */
 export interface BodyOptions {
+  /** The media types that it may have. */
+  readonly types?: readonly string[];
   /** The maximum size in bytes. */
   readonly limit?: number | undefined;
   /** The maximum number of nested levels. */
   readonly depth?: number;
   /** Called with the announced length, or else with that of each part. Throws a DomainError to refuse the body. */
   readonly reportBytes?: (bytes: number) => void;
-  /** The media types that it may have. */
-  readonly types?: readonly string[];
 }
 
 /**
@@ -27,7 +27,7 @@ export async function readJsonObject(
   request: IncomingMessage & { body?: unknown },
   options: BodyOptions = {},
 ): Promise<object> {
-  const { depth = MAX_JSON_DEPTH, types = ['application/json'] } = options;
+  const { types = ['application/json'], depth = MAX_JSON_DEPTH } = options;
   requireJson(request, types);
   const value =
     request.body === undefined

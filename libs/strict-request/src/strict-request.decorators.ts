@@ -1,24 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { BatchMemory } from './batch-memory.js';
 import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
-import { isJsonObject, MAX_JSON_DEPTH, readJsonObject } from './json-body.js';
-import { CheckedInput, type Served, STATE } from './request-state.js';
-import {
-  checkBody,
-  checkInput,
-  checkWithExtraField,
-  type InputDescription,
-  messagesOf,
-  validate,
-} from './validate.js';
+import { readJsonObject } from './json-body.js';
+import type { Served } from './request-state.js';
+import { checkBody, validate } from './validate.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
 // types are explicit because Nest 11 lacks the types that Nest 12 infers.
-
-const FIELD: InputDescription = { noun: 'field' };
 
 /**
  * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have
@@ -49,74 +38,6 @@ export const MergePatch: () => ParameterDecorator = createParamDecorator(
         http.getResponse<Response>().setHeader('Accept-Patch', PATCH_TYPES.join(', '));
       throw error;
     }
-  },
-);
-
-/** The form of a batch: a body with a list of objects, each of which may be as deep as another body. */
-export interface BatchShape {
-  /** The DTO of the body, which also checks that `list` is an array of an allowed length. */
-  readonly batch: Type<object>;
-  /** The name of the list. */
-  readonly list: string;
-  /** The DTO of an object. */
-  readonly dto: Type<object>;
-  /** Adds the place of an object to its messages. */
-  readonly faultsAt: (index: number, faults: readonly string[]) => readonly string[];
-  /** Returns the error with these messages, for the client and for the log. */
-  readonly errorOf: (faults: readonly string[], logged: readonly string[]) => Error;
-}
-
-const batchMemory = new BatchMemory();
-
-/** The milliseconds after which the check of a batch lets other requests run. */
-const CHECK_SLICE_MS = 10;
-
-/**
- * Injects the body of a batch as a validated instance of its DTO, with validated objects. Each may
- * have the extra field of the module's RequestRules. Throws one error for all of them.
- */
-export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
-  async ({ batch, list, dto, faultsAt, errorOf }: BatchShape, context: ExecutionContext) => {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request & Served>();
-    const state = request[STATE];
-    const body = await readJsonObject(request, {
-      limit: state.batchLimit,
-      depth: MAX_JSON_DEPTH + 2,
-      reportBytes: batchMemory.counterFor(state.caller?.id, http.getResponse<Response>()),
-    });
-    const outer = checkInput(batch, body, FIELD);
-    const items: object[] = [];
-    const checkedItems: CheckedInput[] = [];
-    const faults: string[] = [];
-    const logged: string[] = [];
-    const inputs = outer.faults.length > 0 ? [] : (Reflect.get(outer.instance, list) as unknown[]);
-    let sliceEnd = performance.now() + CHECK_SLICE_MS;
-    for (const [index, input] of inputs.entries()) {
-      if (performance.now() > sliceEnd) {
-        await nextTurn();
-        sliceEnd = performance.now() + CHECK_SLICE_MS;
-      }
-      if (!isJsonObject(input)) {
-        faults.push(`${list}[${index}] must be a JSON object`);
-        logged.push(faults.at(-1)!);
-        continue;
-      }
-      const checkedItem = new CheckedInput();
-      const result = await checkWithExtraField(request, dto, input, FIELD, checkedItem);
-      items.push(result.instance);
-      checkedItems.push(checkedItem);
-      if (result.faults.length + result.unknown.length === 0) continue;
-      const messages = messagesOf(result, FIELD);
-      faults.push(...faultsAt(index, messages.faults));
-      logged.push(...faultsAt(index, messages.logged));
-    }
-    const messages = messagesOf(outer, FIELD);
-    faults.push(...messages.faults);
-    logged.push(...messages.logged);
-    if (faults.length > 0) throw errorOf(faults, logged);
-    state.checkedItems = checkedItems;
-    return Object.assign(outer.instance, { [list]: items });
   },
 );
 
