@@ -49,6 +49,6 @@ describe('the import of the README of the client', () => {
       scopes: ['time-logs:read', 'time-logs:write'],
     });
     expect(await run([row(0), ...rows], token)).toBe('recorded 1 of 1501 rows\n');
-    expect(await totalOf(app, `?projectId=${project}`)).toBe(1_501);
+    expect(await totalOf(app, `projectId=${project}`)).toBe(1_501);
   });
 });
