@@ -1,21 +1,9 @@
 import { apply, type FeedReader, isGone, iteratePages } from './iterate-events.js';
 import type { TimeLogExport } from './export-logs.js';
-import type { RecordedTimeLog } from './time-logs.js';
+import type { TimeLogCopy } from './time-logs.js';
 
 /** The number of times in a row that a copy is started again, because the feed no longer reaches back. */
 const MAX_RESTARTS = 3;
-
-/** A copy of the logs: a Map, or what stores them elsewhere. The results of its methods are awaited. */
-export interface TimeLogCopy {
-  /** Removes all logs. */
-  clear(): unknown;
-  /** Adds or replaces a log. */
-  set(id: string, log: RecordedTimeLog): unknown;
-  /** Removes a log, if it exists. */
-  delete(id: string): unknown;
-  /** Stores the next `after`: the copy has all changes up to there. */
-  save?(lastEventId: string): unknown;
-}
 
 /** The sources of the logs of a copy. */
 interface CopySource extends FeedReader {

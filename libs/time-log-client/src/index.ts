@@ -2,13 +2,13 @@
 
 export { TimeLogClient, type TimeLogClientOptions } from './time-log-client.js';
 export { TimeLogError, type TimeLogErrorCode } from './time-log.error.js';
-export type { TimeLogCopy } from './copy-logs.js';
 export type { Export, TimeLogExport } from './export-logs.js';
 export type { TimeLogEvent } from './iterate-events.js';
 export type {
   NewTimeLog,
   RecordedTimeLog,
   TimeLog,
+  TimeLogCopy,
   TimeLogFilter,
   TimeLogPage,
   TimeLogPatch,

@@ -1,7 +1,6 @@
 import type { components } from './openapi.js';
 import { TimeLogError } from './time-log.error.js';
-import type { TimeLogCopy } from './copy-logs.js';
-import type { RecordedTimeLog, WithAttributes } from './time-logs.js';
+import type { RecordedTimeLog, TimeLogCopy, WithAttributes } from './time-logs.js';
 
 /** A CloudEvent 1.0 about a log that was recorded, corrected or deleted. */
 export type TimeLogEvent = OfAnyHost<components['schemas']['TimeLogEvent']>;

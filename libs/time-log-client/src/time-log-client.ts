@@ -8,7 +8,7 @@ import {
   type Token,
   withDefaults,
 } from './arguments.js';
-import { copyLogs, type TimeLogCopy } from './copy-logs.js';
+import { copyLogs } from './copy-logs.js';
 import { type Export, iterateBytes, iterateLines, type TimeLogExport } from './export-logs.js';
 import { type HttpResponse, parseJson } from './failure.js';
 import { HttpTransport, type HttpRequest } from './http-transport.js';
@@ -39,6 +39,7 @@ import {
   type RecordedTimeLog,
   type RecordOptions,
   type TimeLog,
+  type TimeLogCopy,
   type TimeLogFilter,
   type TimeLogPage,
   type TimeLogPatch,

@@ -76,6 +76,18 @@ export interface EventsOptions extends CallOptions {
   readonly pageSize?: number | undefined;
 }
 
+/** A copy of the logs: a Map, or what stores them elsewhere. The results of its methods are awaited. */
+export interface TimeLogCopy {
+  /** Removes all logs. */
+  clear(): unknown;
+  /** Adds or replaces a log. */
+  set(id: string, log: RecordedTimeLog): unknown;
+  /** Removes a log, if it exists. */
+  delete(id: string): unknown;
+  /** Stores the next `after`: the copy has all changes up to there. */
+  save?(lastEventId: string): unknown;
+}
+
 /** The operations of both clients. A call that fails rejects with TimeLogError. */
 export interface TimeLogs {
   /** Records exactly one log, even if the request is sent several times. */
