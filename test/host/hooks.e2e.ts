@@ -104,17 +104,26 @@ describe('the hooks of a host', () => {
     await sql('alter table audit drop constraint audit_log_id_key');
     const [, { data }] = await send('POST', '', LOG);
     await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 });
+    await send('PATCH', `/${data!.id}`, { description: 'patched' });
+    expect((await send('DELETE', `/${data!.id}`, undefined, { 'if-match': '"x"' }))[0]).toBe(412);
     expect(await send('DELETE', `/${data!.id}`)).toEqual([204, undefined]);
     expect((await send('DELETE', `/${data!.id}`))[0]).toBe(404);
     expect(policy.asked).toMatchObject([
       { kind: 'record', values: LOG, caller: CALLER },
       { kind: 'correct', id: data!.id, values: { ...LOG, duration: 9 }, caller: CALLER },
+      {
+        kind: 'correct',
+        id: data!.id,
+        values: { ...LOG, duration: 9, description: 'patched' },
+        caller: CALLER,
+      },
       { kind: 'delete', id: data!.id, caller: CALLER },
       { kind: 'delete', id: data!.id, caller: CALLER },
     ]);
     expect(policy.asked[0]).not.toHaveProperty('id');
     expect(await audit()).toEqual([
       { kind: 'record', duration: LOG.duration, who: 'ada' },
+      { kind: 'correct', duration: 9, who: 'ada' },
       { kind: 'correct', duration: 9, who: 'ada' },
       { kind: 'delete', duration: 9, who: 'ada' },
     ]);

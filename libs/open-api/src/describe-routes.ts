@@ -45,6 +45,7 @@ function metadataOf(operation: Operation, schemas: Schemas) {
   return {
     'swagger/apiOperation': texts,
     'swagger/apiParameters': [...parameters, ...(requestBody ? [bodyParameter(requestBody)] : [])],
+    ...(requestBody && { 'swagger/apiConsumes': Object.keys(requestBody.content) }),
     'swagger/apiResponse': responses,
     'swagger/apiExtraModels': schemaNamesIn(operation, schemas).map((name) =>
       modelClass(name, schemas[name]!),
