@@ -15,7 +15,10 @@ export const ROUTES = {
 
 type RouteName = keyof typeof ROUTES;
 
-/** The routes that an app has. `false` disables a route and removes it from the documentation. */
+/**
+ * The routes that an app has. `false` disables a route and removes it from the documentation: `record` also
+ * `recordAll`, and `correct` also `patch`, unless they are set.
+ */
 export type EnabledRoutes = Readonly<Partial<Record<RouteName, boolean>>>;
 
 /** The injection token of the EnabledRoutes of a host. */
@@ -28,9 +31,11 @@ export function disableRoutes(controller: object, routes: EnabledRoutes): void {
   if (unknown !== undefined) {
     throw new Error(`time logs have no route "${unknown}": routes takes ${names.join(', ')}`);
   }
+  // A host that disabled the earlier one must not get the later one by an upgrade.
+  const all = { recordAll: routes.record, patch: routes.correct, ...routes };
   hideMethods(
     controller,
-    names.filter((name) => routes[name as RouteName] === false),
+    names.filter((name) => all[name as RouteName] === false),
   );
 }
 
