@@ -7,6 +7,7 @@ import { DomainError } from '../../libs/errors/src/index.js';
 import { Connections } from './connections.js';
 import { Outages } from './outages.js';
 import { dataSourceOf, qualified, schemaOf } from './qualified.js';
+import { Snapshot, type Watch } from './snapshot.js';
 import {
   type ChangeOptions,
   type Rows,
@@ -21,7 +22,7 @@ import {
   type TransactionOptions,
   WorkError,
 } from './transaction.js';
-import { isReadOnlyError, isServerError, isUnavailability } from './unavailability.js';
+import { isConcurrencyConflict, isReadOnlyError, isServerError, isUnavailability } from './unavailability.js';
 
 /** The time for which a shutdown waits for running statements, and the interval of its checks. */
 const SHUTDOWN_WAIT_MS = 1_000;
@@ -110,6 +111,29 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
         throw new WorkError('', { cause: unavailable(error) });
       }
     }, options);
+  }
+
+  /**
+   * Runs work that reads one snapshot of the database, without a limit of time. TRUNCATE and
+   * migrations of the table, which has a quoted name, wait for its end. Throws like `query`, and the
+   * errors of the work.
+   */
+  async read<T>(table: string, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    return this.run(async (runner) => {
+      const watch: Watch = (statement) => this.connections.watch(runner, statement);
+      const snapshot = await Snapshot.begin(runner, table, watch).catch(async (error: unknown) => {
+        await this.connections.discard(runner);
+        // Others hold the lock of the table.
+        throw isConcurrencyConflict(error) ? new WorkError('', { cause: unavailable(error) }) : error;
+      });
+      try {
+        return await work(snapshot);
+      } catch (error) {
+        throw new WorkError('', { cause: error });
+      } finally {
+        await snapshot.close();
+      }
+    });
   }
 
   /**

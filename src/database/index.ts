@@ -8,6 +8,7 @@ export {
   type TextRow,
   TextStatement,
 } from './statements.js';
+export { type Snapshot } from './snapshot.js';
 export { OutageLatch } from './outages.js';
 export type { TransactionOptions } from './transaction.js';
 export {
