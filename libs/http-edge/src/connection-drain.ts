@@ -45,7 +45,8 @@ export class ConnectionDrain {
     await Promise.race([closed, delay(DRAIN_TIMEOUT_MS, undefined, { ref: false })]);
     clearInterval(idleTimer);
     clearTimeout(responseTimer);
-    for (const socket of this.sockets) socket.destroy();
+    // A closed connection would look like the end of a response without a length.
+    for (const socket of this.sockets) socket.resetAndDestroy();
   }
 
   /**
