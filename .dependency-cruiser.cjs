@@ -7,7 +7,7 @@ const COMPOSITION = '^(src/[^/]+|libs/[^/]+/src)/composition\\.ts$';
 /** What other code may import of a module. */
 const ENTRY = '^src/[^/]+/(setup/)?index\\.ts$';
 /** Read models of time logs: modules that the module of time logs composes, and which see layers of it. */
-const READ_MODEL = '^src/(totals|feed)/';
+const READ_MODEL = '^src/(totals|feed|export)/';
 /** What composes them. */
 const COMPOSING = '^src/time-log/time-log\\.module\\.ts$';
 /** The libs that the core does without. The others are its building blocks. */
@@ -41,7 +41,7 @@ module.exports = {
     {
       name: 'read-models-see-layers-of-time-logs',
       comment:
-        'Rule 6 for totals and the feed: of time logs they see the layers, by the rules of layers, its scopes and its options.',
+        'Rule 6 for totals, the feed and exports: of time logs they see the layers, by the rules of layers, its scopes and its options.',
       severity: 'error',
       from: { path: READ_MODEL, pathNot: '\\.spec\\.ts$' },
       to: {
@@ -56,14 +56,14 @@ module.exports = {
     },
     {
       name: 'time-logs-without-read-models',
-      comment: 'The layers of time logs see neither totals nor the feed: these build on them.',
+      comment: 'The layers of time logs see neither totals, the feed nor exports: these build on them.',
       severity: 'error',
       from: { path: '^src/time-log/(domain|application|infrastructure|wire|api)/' },
       to: { path: READ_MODEL },
     },
     {
       name: 'time-logs-compose-read-models',
-      comment: 'The modules of time logs see what totals and the feed provide, and their controllers.',
+      comment: 'The modules of time logs see what totals, the feed and exports provide, and their controllers.',
       severity: 'error',
       from: { path: COMPOSING },
       to: {
@@ -71,7 +71,7 @@ module.exports = {
         pathNot: [
           '^src/time-log/',
           '^src/[^/]+/index\\.ts$',
-          '^src/(totals|feed)/([^/]+\\.providers|api/[^/]+\\.controller)\\.ts$',
+          '^src/(totals|feed|export)/([^/]+\\.providers|api/[^/]+\\.controller)\\.ts$',
         ],
       },
     },

@@ -1,6 +1,8 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
 import { DatabaseModule } from '../database/index.js';
+import { ExportController } from '../export/api/export.controller.js';
+import { EXPORT } from '../export/export.providers.js';
 import { FeedController } from '../feed/api/feed.controller.js';
 import { FEED } from '../feed/feed.providers.js';
 import { TotalsController } from '../totals/api/totals.controller.js';
@@ -28,8 +30,8 @@ import { LargeResponseLimiter } from './wire/large-response-limiter.js';
  */
 export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
   imports: [DatabaseModule],
-  // Express tries routes in this order: totals and events must come before the route of an id.
-  controllers: [TotalsController, FeedController, TimeLogController],
+  // Express tries routes in this order: totals, events and exports must come before the route of an id.
+  controllers: [TotalsController, FeedController, ExportController, TimeLogController],
   providers: [
     TimeLogService,
     TimeLogAttributes,
@@ -61,6 +63,7 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
     },
     ...TOTALS.providers,
     ...FEED.providers,
+    ...EXPORT.providers,
   ],
   exports: [
     TimeLogService,
@@ -70,6 +73,7 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
     LargeResponseLimiter,
     ...TOTALS.exports,
     ...FEED.exports,
+    ...EXPORT.exports,
   ],
 };
 

@@ -19,6 +19,7 @@ import {
   timeLogAttributesContract,
   timeLogEntities,
   timeLogRepositoryContract,
+  TypeOrmExportRepository,
   TypeOrmFeedRepository,
   TypeOrmTimeLogRepository,
   TypeOrmTotalsRepository,
@@ -48,16 +49,25 @@ async function makeRepository(
 
 type InMemory = InstanceType<typeof InMemoryTimeLogRepository>;
 const itself = (logs: InMemory) => logs;
-const inMemory = { make: () => new InMemoryTimeLogRepository(), totalsOf: itself, feedOf: itself };
+const inMemory = {
+  make: () => new InMemoryTimeLogRepository(),
+  totalsOf: itself,
+  feedOf: itself,
+  exportOf: itself,
+};
 const totalsOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmTotalsRepository(logs);
 const feedOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmFeedRepository(logs);
+const exportOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmExportRepository(logs);
 describe.each<[string, readonly ContractCase[]]>([
   ['InMemoryTimeLogRepository', timeLogRepositoryContract(inMemory)],
   ['InMemoryTimeLogRepository, of logs with attributes,', timeLogAttributesContract(inMemory)],
-  ['TypeOrmTimeLogRepository', timeLogRepositoryContract({ make: () => makeRepository(), totalsOf, feedOf })],
+  [
+    'TypeOrmTimeLogRepository',
+    timeLogRepositoryContract({ make: () => makeRepository(), totalsOf, feedOf, exportOf }),
+  ],
   [
     'TypeOrmTimeLogRepository, of logs with attributes,',
-    timeLogAttributesContract({ make: () => makeRepository(ANY_ATTRIBUTES), feedOf }),
+    timeLogAttributesContract({ make: () => makeRepository(ANY_ATTRIBUTES), feedOf, exportOf }),
   ],
 ])('%s', (_name, cases) => {
   it.each(cases.map((one) => [one.name, one] as const))('%s', (_case, one) => one.run());

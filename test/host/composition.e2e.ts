@@ -241,7 +241,7 @@ describe('a host that composes', () => {
     it('and is told where it names one that there is none of', async () => {
       const routes = { feed: false } as TimeLogModuleOptions['routes'];
       await expect(serve([forRoot({ adapters: [inMemory], routes })])).rejects.toThrow(
-        'time logs have no route "feed": routes takes list, record, recordAll, totals, events, get, correct, patch, delete',
+        'time logs have no route "feed": routes takes list, record, recordAll, totals, events, export, get, correct, patch, delete',
       );
     });
   });
@@ -264,7 +264,7 @@ describe('a host that composes', () => {
     const second = (module = OtherTimeLogModule, routes?: TimeLogModuleOptions['routes']) =>
       module.forRoot({ dataSource: 'tenant 1', caller, routes });
     const write = { record: false, recordAll: false, correct: false, patch: false, delete: false };
-    const none = { ...write, totals: false, events: false, get: false };
+    const none = { ...write, totals: false, events: false, export: false, get: false };
     const secondAt = (path: string) => RouterModule.register([{ path, module: OtherTimeLogModule }]);
 
     it('in two DataSources, as a class each, which it mounts apart', async () => {

@@ -15,12 +15,12 @@ const PARTS = {
   core: [
     ['time logs: domain, application, HTTP', /^src\/time-log\/(?!infrastructure)/],
     ['time logs: SQL, counts, migrations', /^src\/time-log\/infrastructure/],
-    ['totals and feed', /^src\/(totals|feed)\//],
+    ['totals, feed and export', /^src\/(totals|feed|export)\//],
     ['database', /^src\/database\//],
     ['process, commands, composition', /^(libs\/build\/|src\/(process|commands)\/|src\/[^/]+$)/],
     [
       'tokens, health, metrics, documentation',
-      /^src\/(?!time-log|totals|feed|database|process|commands)[^/]+\//,
+      /^src\/(?!time-log|totals|feed|export|database|process|commands)[^/]+\//,
     ],
     ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|open-api|strict-(request|url))\//],
   ],

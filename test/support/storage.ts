@@ -6,6 +6,7 @@ import type * as Lookup from '../../src/access-token/access-token.lookup.js';
 import type * as DatabaseFiles from '../../src/database/index.js';
 import type * as Setup from '../../src/database/setup/index.js';
 import type * as Lease from '../../libs/event-relay/src/relay-lease.js';
+import type * as ExportFiles from '../../src/export/index.js';
 import type * as FeedFiles from '../../src/feed/index.js';
 import type * as TotalsFiles from '../../src/totals/index.js';
 import type * as Contract from '../../libs/host-kit/src/contract/index.js';
@@ -36,6 +37,7 @@ const from = {
   testing: (await compiled('../libs/host-kit/src/testing/index.js')) as typeof Testing,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
   totals: (await compiled('totals/index.js')) as typeof TotalsFiles,
+  export: (await compiled('export/index.js')) as typeof ExportFiles,
 };
 
 export const { Logger } = (await importOnce('@nestjs/common')) as typeof Nest;
@@ -58,6 +60,7 @@ export const { InMemoryTimeLogRepository } = from.testing;
 export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts } = from.timeLog;
 export const { entityTagOf, TimeLogService, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
 export const { TypeOrmTotalsRepository } = from.totals;
+export const { TypeOrmExportRepository } = from.export;
 export const { keepTimeLogPositions, parseEventId, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
 export const { SchemaAttributes } = from.attributes;
 export type SchemaAttributes = AttributeFiles.SchemaAttributes;
@@ -67,6 +70,7 @@ export type TimeLogCounts = TimeLogFiles.TimeLogCounts;
 export type TimeLogService = TimeLogFiles.TimeLogService;
 export type TypeOrmTimeLogRepository = TimeLogFiles.TypeOrmTimeLogRepository;
 export type TypeOrmTotalsRepository = TotalsFiles.TypeOrmTotalsRepository;
+export type TypeOrmExportRepository = ExportFiles.TypeOrmExportRepository;
 export type TypeOrmFeedRepository = FeedFiles.TypeOrmFeedRepository;
 export const newIds = () => new from.ids.UuidV7TimeLogIds();
 

@@ -13,6 +13,7 @@ import {
   type HostAccess,
 } from '../../auth/src/index.js';
 import { HOST_FILTER } from '../../errors/src/index.js';
+import { ExportService } from '../../../src/export/index.js';
 import { FeedService, SOURCE_OF_EVENTS } from '../../../src/feed/index.js';
 import {
   PREPARE_ROUTES,
@@ -74,6 +75,7 @@ import {
         { token: ENABLED_ROUTES, optional: true },
         { token: TotalsService, optional: true },
         { token: FeedService, optional: true },
+        { token: ExportService, optional: true },
       ],
       useFactory: prepareRoutes,
     },
@@ -112,14 +114,20 @@ function hostDocument(
   return { securityScheme, hasRateLimit: rateLimit, hasFilter: filter !== undefined, source, attributes };
 }
 
-/** Returns a function that disables and describes the routes of controllers. A store may lack totals or the feed. */
+/** Returns a function that disables and describes routes. A store may lack totals, the feed or exports. */
 function prepareRoutes(
   document: HostDocument | false,
   routes: EnabledRoutes = {},
   totals?: object,
   feed?: object,
+  exports?: object,
 ): PrepareRoutes {
-  const enabled = { ...routes, ...(!totals && { totals: false }), ...(!feed && { events: false }) };
+  const enabled = {
+    ...routes,
+    ...(!totals && { totals: false }),
+    ...(!feed && { events: false }),
+    ...(!exports && { export: false }),
+  };
   return (controller) => {
     disableRoutes(controller, enabled);
     if (document) describeController(document, controller);

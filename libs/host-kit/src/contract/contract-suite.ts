@@ -1,4 +1,5 @@
 import { format } from 'node:util';
+import type { ExportRepository } from '../../../../src/export/index.js';
 import type { FeedRepository } from '../../../../src/feed/index.js';
 import type { TotalsRepository } from '../../../../src/totals/index.js';
 import type {
@@ -23,6 +24,8 @@ export interface ContractOptions<Logs extends TimeLogRepository = TimeLogReposit
   readonly totalsOf?: (logs: Logs) => TotalsRepository;
   /** Returns the feed of its logs. Without it, cases of the feed are left out. */
   readonly feedOf?: (logs: Logs) => FeedRepository;
+  /** Returns the exports of its logs. Without it, cases of exports are left out. */
+  readonly exportOf?: (logs: Logs) => ExportRepository;
 }
 
 /** The repository that cases share, its totals if it has any, and a factory of logs. */

@@ -4,6 +4,7 @@ import {
   ALL_PROJECTS,
   type Attributes,
   itemsOf,
+  logResponse,
   normalizedValues,
   PageRequest,
   Period,
@@ -57,6 +58,7 @@ const SAMPLES: readonly [string, Attributes][] = [
 export function timeLogAttributesContract<Logs extends TimeLogRepository>({
   make,
   feedOf,
+  exportOf,
 }: Omit<ContractOptions<Logs>, 'totalsOf'>): readonly ContractCase[] {
   const suite = new ContractSuite();
   let repository: Logs;
@@ -79,6 +81,36 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
       );
     });
   };
+
+  if (exportOf) {
+    suite.each(SAMPLES, 'exports %s as in JSON', async (_what, attributes) => {
+      const logs = [newLog({ attributes, description: 'a,"\n' }), newLog()];
+      for (const log of logs) await repository.add(log);
+      const filter = { period: Period.of() };
+      for (const [format, expected] of [
+        ['ndjson', (log: TimeLog) => JSON.stringify(logResponse(log).data)],
+        [
+          'csv',
+          ({ attributes: own }: TimeLog) =>
+            own === undefined
+              ? 'Z,'
+              : Object.keys(own).length === 0
+                ? 'Z,{}'
+                : `,"${JSON.stringify(own).replaceAll('"', '""')}"`,
+        ],
+      ] as const) {
+        let text = '';
+        await exportOf(repository).export({ filter, format, access: ALL_PROJECTS }, async ({ content }) => {
+          const decoder = new TextDecoder();
+          for await (const part of content) text += decoder.decode(part, { stream: true });
+        });
+        for (const { id } of logs) {
+          const line = `${expected((await repository.get(id, ALL_PROJECTS))!)}\n`;
+          ok(text.includes(line), `${format}: ${line} in ${text}`);
+        }
+      }
+    });
+  }
 
   suite.each(SAMPLES, 'keeps %s unchanged', async (_what, attributes) => {
     const log = newLog({ attributes });

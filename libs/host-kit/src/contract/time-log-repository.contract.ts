@@ -11,6 +11,7 @@ import {
   type TimeLogValues,
 } from '../../../../src/time-log/index.js';
 import { type ContractCase, type ContractOptions, ContractSuite, find } from './contract-suite.js';
+import { describeExport } from './export-repository.contract.js';
 import { describeFeed } from './feed-repository.contract.js';
 import { newLog } from './new-log.js';
 import { describeAccess } from './time-log-access.contract.js';
@@ -26,6 +27,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
   make,
   totalsOf,
   feedOf,
+  exportOf,
 }: ContractOptions<Logs>): readonly ContractCase[] {
   const suite = new ContractSuite();
   const create = async () => make();
@@ -267,6 +269,12 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     describeFeed(suite, async () => {
       const created = await create();
       return { repository: created, feed: feedOf(created) };
+    });
+  }
+  if (exportOf) {
+    describeExport(suite, async () => {
+      const created = await create();
+      return { repository: created, exports: exportOf(created), feed: feedOf?.(created) };
     });
   }
   describeCorrections(suite, subject);

@@ -7,6 +7,7 @@ export const ROUTES = {
   recordAll: 'POST /time-logs/batch',
   totals: 'GET /time-logs/totals',
   events: 'GET /time-logs/events',
+  export: 'GET /time-logs/export',
   get: 'GET /time-logs/{id}',
   correct: 'PUT /time-logs/{id}',
   patch: 'PATCH /time-logs/{id}',
@@ -17,7 +18,7 @@ type RouteName = keyof typeof ROUTES;
 
 /**
  * The routes that an app has. `false` disables a route and removes it from the documentation: `record` also
- * `recordAll`, and `correct` also `patch`, unless they are set.
+ * `recordAll`, `correct` also `patch`, and `list` also `export`, unless they are set.
  */
 export type EnabledRoutes = Readonly<Partial<Record<RouteName, boolean>>>;
 
@@ -32,7 +33,7 @@ export function disableRoutes(controller: object, routes: EnabledRoutes): void {
     throw new Error(`time logs have no route "${unknown}": routes takes ${names.join(', ')}`);
   }
   // A host that disabled the earlier one must not get the later one by an upgrade.
-  const all = { recordAll: routes.record, patch: routes.correct, ...routes };
+  const all = { recordAll: routes.record, patch: routes.correct, export: routes.list, ...routes };
   hideMethods(
     controller,
     names.filter((name) => all[name as RouteName] === false),

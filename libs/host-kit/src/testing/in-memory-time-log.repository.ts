@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../../errors/src/index.js';
 import {
+  CSV_COLUMNS,
+  type ExportedLogs,
+  type ExportRepository,
+  type ExportRequest,
+} from '../../../../src/export/index.js';
+import {
   type Backlog,
   type DeletedTimeLog,
   type FeedPlace,
@@ -15,6 +21,7 @@ import {
   fingerprintOfAll,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
+  logResponse,
   normalizedValues,
   type PageRequest,
   type ProjectAccess,
@@ -31,7 +38,10 @@ import { descending, totalsOf } from './totals-of.js';
  * Keeps time logs in memory, for tests. Keys do not expire:
  * `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`.
  */
-export class InMemoryTimeLogRepository extends TimeLogRepository implements TotalsRepository, FeedRepository {
+export class InMemoryTimeLogRepository
+  extends TimeLogRepository
+  implements TotalsRepository, FeedRepository, ExportRepository
+{
   private readonly logs = new Map<string, TimeLog>();
   private readonly keys = new Map<
     string,
@@ -141,6 +151,21 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
     return { events: events.length, oldest: events[0]?.time };
   }
 
+  async export<T>(
+    { filter, format, access, signal }: ExportRequest,
+    use: (logs: ExportedLogs) => Promise<T>,
+  ): Promise<T> {
+    const logs = this.matching(filter, access).sort(
+      (a, b) => descending(b.date, a.date) || descending(b.id, a.id),
+    );
+    const { projectIds, period } = filter;
+    const isAll = access === ALL_PROJECTS && !(projectIds ?? period.from ?? period.to);
+    return use({
+      lastEventId: isAll ? `${this.position}-ffffffff-ffff-ffff-ffff-ffffffffffff` : undefined,
+      content: format === 'csv' ? csvOf(logs, signal) : ndjsonOf(logs, signal),
+    });
+  }
+
   private idsOf(key: IdempotencyKey, fingerprint: string): readonly string[] | undefined {
     const known = this.keys.get(mapKeyOf(key));
     if (known && known.fingerprint !== fingerprint) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
@@ -185,6 +210,30 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
     this.events.set(log.id, new TimeLogEvent(String(++this.position), log, changedAt));
     this.recorded();
   }
+}
+
+async function* ndjsonOf(logs: readonly TimeLog[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  for (const log of logs) {
+    signal?.throwIfAborted();
+    yield Buffer.from(`${JSON.stringify(logResponse(log).data)}\n`);
+  }
+}
+
+async function* csvOf(logs: readonly TimeLog[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  const haveAttributes = logs.some(({ attributes }) => attributes !== undefined);
+  const columns = haveAttributes ? [...CSV_COLUMNS, 'attributes'] : CSV_COLUMNS;
+  signal?.throwIfAborted();
+  yield Buffer.from(`${columns.join()}\n`);
+  for (const log of logs) {
+    signal?.throwIfAborted();
+    const body = logResponse(log).data as unknown as Record<string, unknown>;
+    yield Buffer.from(`${columns.map((name) => csvFieldOf(body[name])).join()}\n`);
+  }
+}
+
+function csvFieldOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+  return value === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function mapKeyOf({ caller, text }: IdempotencyKey): string {

@@ -1,0 +1,19 @@
+import { VALUE_NAMES } from '../../time-log/domain/time-log.js';
+
+/** All formats. */
+export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
+
+/** The format of an export: CSV (RFC 4180), or one JSON object on each line. */
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** Returns the error message for an unknown format, or undefined. */
+export function formatFault(value: unknown): string | undefined {
+  return (EXPORT_FORMATS as readonly unknown[]).includes(value) ? undefined : 'format must be csv or ndjson';
+}
+
+type Value = (typeof VALUE_NAMES)[number];
+const FIRST: readonly Value[] = ['projectId', 'date', 'duration', 'description'];
+const others = VALUE_NAMES.filter((name) => !FIRST.includes(name) && name !== 'attributes');
+
+/** The columns of CSV. A deployment whose logs have attributes has these after them, as JSON. */
+export const CSV_COLUMNS = ['id', ...FIRST, ...others, 'createdAt'] as const;

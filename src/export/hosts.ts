@@ -1,0 +1,6 @@
+/* The public names for host applications. The index is for internal modules and may change with them. */
+
+export { ExportService } from './application/export.service.js';
+export { type ExportFormat } from './domain/export-format.js';
+export { type ExportedLogs, ExportRepository, type ExportRequest } from './domain/export.repository.js';
+export { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';

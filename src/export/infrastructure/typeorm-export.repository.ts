@@ -1,0 +1,88 @@
+import { DomainError } from '../../../libs/errors/src/index.js';
+import type { Snapshot } from '../../database/index.js';
+import { TimeLog } from '../../time-log/domain/time-log.js';
+import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
+import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
+import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
+import { type ExportedLogs, ExportRepository, type ExportRequest } from '../domain/export.repository.js';
+import { withAttributes } from './attribute-lines.js';
+import { layoutOf, orderedRows } from './export-sql.js';
+
+/** The maximum number of exports at a time, if the pool has twice as many connections. */
+const MAX_EXPORTS = 2;
+
+/** Exports the logs of a TypeOrmTimeLogRepository, each time over a connection of the pool. */
+export class TypeOrmExportRepository extends ExportRepository {
+  /** The callers of the running exports. */
+  private readonly running: (string | undefined)[] = [];
+
+  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'database' | 'rows'>) {
+    super();
+  }
+
+  /** The number of running exports. */
+  get runningExports(): number {
+    return this.running.length;
+  }
+
+  override async export<T>(request: ExportRequest, use: (logs: ExportedLogs) => Promise<T>): Promise<T> {
+    const { caller } = request;
+    const { database } = this.logs;
+    const limit = Math.min(MAX_EXPORTS, Math.floor(database.pool.max / 2) || 1);
+    if (this.running.length >= limit || (caller !== undefined && this.running.includes(caller)))
+      throw new DomainError('SERVICE_UNAVAILABLE');
+    this.running.push(caller);
+    try {
+      return await database.read(database.table(TimeLog), async (snapshot) => {
+        const content = this.contentOf(request, snapshot);
+        try {
+          return await use({ lastEventId: await this.placeOf(request, snapshot), content });
+        } finally {
+          // A reader that stops ends the COPY.
+          await content.return(undefined);
+        }
+      });
+    } finally {
+      this.running.splice(this.running.indexOf(caller), 1);
+    }
+  }
+
+  /**
+   * Returns the place right before the horizon of the feed. All events before it are in the snapshot, and those after
+   * it are harmless to apply again. The position right after the mark belongs to logs from before it (feed.sql), and
+   * there is nothing below it that the snapshot lacks, so that the mark itself is the place.
+   */
+  private async placeOf({ filter, access }: ExportRequest, snapshot: Snapshot): Promise<string | undefined> {
+    const { from, to } = filter.period;
+    if (projectsOf(filter, access) !== null || from !== undefined || to !== undefined) return undefined;
+    const { database } = this.logs;
+    const [row] = await snapshot.query<{ position: string }>(
+      `select (case when exists (select from ${database.table(TimeLogDeletion)} where project_id is null and position = last - 1)
+                    then last - 1 else last end)::text as position
+         from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${database.routine('time_log_shift')}() - 1 as last) horizon`,
+    );
+    return `${row!.position}-ffffffff-ffff-ffff-ffff-ffffffffffff`;
+  }
+
+  private contentOf(
+    { filter, format, access, signal }: ExportRequest,
+    snapshot: Snapshot,
+  ): AsyncGenerator<Uint8Array, undefined> {
+    const { database, rows } = this.logs;
+    const { from, to } = filter.period;
+    const { list, options } = layoutOf(format, rows.haveAttributes);
+    const projects = projectsOf(filter, access);
+    const days = [
+      from && `date >= ${snapshot.literal(from)}::date`,
+      to && `date <= ${snapshot.literal(to)}::date`,
+    ];
+    const select = orderedRows(
+      database.table(TimeLog),
+      list,
+      projects && [...new Set(projects)].map((project) => snapshot.literal(project)),
+      days.filter((day) => day !== undefined).join(' and ') || 'true',
+    );
+    const content = snapshot.copy(`copy (${select}) to stdout (${options})`, signal);
+    return rows.haveAttributes ? withAttributes(content, format) : content;
+  }
+}
