@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { parseArgs } from 'node:util';
+import { EXPORT_FORMATS, type ExportFormat, formatFault, TypeOrmExportRepository } from '../export/index.js';
+import { ALL_PROJECTS, Period, TypeOrmTimeLogRepository } from '../time-log/index.js';
+import { parseFile, UsageError } from './command-line.js';
+import { type Command, runAsProgram } from './run-command.js';
+import { withOwnerDatabase } from './with-owner-database.js';
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+export const exportCommand: Command = {
+  usage: `Usage:
+  npm run export -- [--project UUID]... [--from DAY] [--to DAY] [--format ${EXPORT_FORMATS.join('|')}] FILE
+
+Writes the logs of one moment to FILE, which must not exist: of these projects, or of all. The service may be running.
+Without projects and days it prints the place in the feed after which a copy of these logs goes on.`,
+  interrupted: 'interrupted: nothing was exported',
+  run: (context) => {
+    const { file, format, ...request } = parse(context.args);
+    const { signal } = context;
+    return withOwnerDatabase(context, 'functions', async (database) => {
+      const logs = new TypeOrmExportRepository(new TypeOrmTimeLogRepository(database));
+      const part = `${file}.part`;
+      const handle = await create(file, part);
+      try {
+        const place = await logs.export({ ...request, format, signal }, async ({ content, lastEventId }) => {
+          await pipeline(
+            counted(content, (bytes) => context.progress.show(`${bytes} bytes`)),
+            handle.createWriteStream({ flush: true }),
+          );
+          return lastEventId;
+        });
+        await rename(part, file);
+        return `exported ${file}${place === undefined ? '' : `\nLast-Event-ID: ${place}`}`;
+      } catch (error) {
+        await handle.close();
+        await rm(part, { force: true });
+        throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      }
+    });
+  },
+};
+
+function parse(args: readonly string[]) {
+  const { values, positionals } = parseOptions(args);
+  const { project = [], from, to, format = 'csv' } = values;
+  const fault = project.every((id) => UUID.test(id)) ? formatFault(format) : '--project takes a UUID';
+  if (fault !== undefined) throw new UsageError(fault);
+  return {
+    file: parseFile(positionals),
+    format: format as ExportFormat,
+    filter: { period: Period.of(from, to) },
+    access: project.length > 0 ? project.map((id) => id.toLowerCase()) : ALL_PROJECTS,
+  } as const;
+}
+
+function parseOptions(args: readonly string[]) {
+  const [project, text] = [{ type: 'string', multiple: true }, { type: 'string' }] as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { project, from: text, to: text, format: text },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** Creates the file that is renamed when it is complete. */
+async function create(file: string, part: string): Promise<FileHandle> {
+  if (existsSync(file)) throw new Error(`${file} exists already: give the export another name`);
+  return open(part, 'wx', 0o600).catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(
+      code === 'EEXIST'
+        ? `${part} exists: another export is running; if it was interrupted, remove the file`
+        : `${file} cannot be written (${code}): let this user write to its folder, or name a file in another one`,
+      { cause: error },
+    );
+  });
+}
+
+async function* counted(content: AsyncIterable<Uint8Array>, report: (bytes: number) => void) {
+  let sum = 0;
+  for await (const bytes of content) {
+    report((sum += bytes.length));
+    yield bytes;
+  }
+}
+
+await runAsProgram(import.meta.filename, exportCommand);
