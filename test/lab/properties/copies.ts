@@ -1,11 +1,13 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
+import { type ExportRepository } from '../../../src/export/index.js';
 import {
   cloudEventOf,
   type FeedPlace,
   type FeedRepository,
+  parseEventId,
   type TimeLogEvent,
 } from '../../../src/feed/index.js';
-import { TimeLog } from '../../../src/time-log/index.js';
+import { ALL_PROJECTS, Period, TimeLog } from '../../../src/time-log/index.js';
 
 /** The ids of events with what each has told, by all readers. */
 type Told = Map<string, string>;
@@ -14,8 +16,8 @@ type Told = Map<string, string>;
  * A reader of the feed that keeps a copy of the logs: it sets and removes them, and begins anew where it is told to.
  */
 export class Copy {
-  private readonly logs = new Map<string, string>();
-  private place: FeedPlace | undefined;
+  protected readonly logs = new Map<string, string>();
+  protected place: FeedPlace | undefined;
   /** How often it was told to begin anew. */
   begun = 0;
 
@@ -60,6 +62,42 @@ export class Copy {
     if (log instanceof TimeLog) this.logs.set(log.id, rowOf(log));
     else this.logs.delete(log.id);
     this.place = { position, logId: log.id };
+  }
+}
+
+/** A copy that starts again and again, each time with an export. */
+export class ExportedCopy extends Copy {
+  private calls = 0;
+
+  constructor(
+    source: ConstructorParameters<typeof Copy>[0],
+    limit: number,
+    told: Told,
+    private readonly exports: ExportRepository,
+    /** How much too high its place is. */
+    private readonly excess = 0n,
+  ) {
+    super(source, limit, told);
+  }
+
+  override async next(): Promise<readonly TimeLogEvent[]> {
+    if (this.calls++ % 5 === 0 || this.place === undefined) await this.fill();
+    return super.next();
+  }
+
+  private async fill(): Promise<void> {
+    const request = { filter: { period: Period.of() }, format: 'ndjson', access: ALL_PROJECTS } as const;
+    await this.exports.export(request, async ({ content, lastEventId }) => {
+      const { position, logId } = parseEventId(lastEventId!);
+      const parts: Uint8Array[] = [];
+      for await (const part of content) parts.push(part);
+      this.logs.clear();
+      for (const line of Buffer.concat(parts).toString().split('\n').slice(0, -1)) {
+        const log = JSON.parse(line) as TimeLog;
+        this.logs.set(log.id, rowOf(log));
+      }
+      this.place = { position: String(BigInt(position) + this.excess), logId };
+    });
   }
 }
 

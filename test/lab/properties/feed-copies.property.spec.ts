@@ -4,6 +4,7 @@ import { ALL_PROJECTS } from '../../../src/time-log/domain/project-access.js';
 import { migrations } from '../../../src/app.module.js';
 import { Database } from '../../../src/database/index.js';
 import { migrate } from '../../../src/database/setup/index.js';
+import { TypeOrmExportRepository } from '../../../src/export/index.js';
 import { TimeLogDeletions } from '../../../src/feed/index.js';
 import { OldTimeLogs, TimeLog } from '../../../src/time-log/index.js';
 import { normalizedValues } from '../../../src/time-log/domain/time-log.js';
@@ -13,7 +14,7 @@ import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { WAIT_LIMIT } from '../eventually.js';
 import { timesOf } from '../../support/extent.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
-import { Copy, ROWS } from './copies.js';
+import { Copy, ExportedCopy, ROWS } from './copies.js';
 import { closeInstances, type Instance, newLog, openInstances } from '../../support/feed-traffic.js';
 import { acrossMove, CHANGES, overtaken, transact } from './sql-writers.js';
 import { createMigratedDatabase, type TestDatabase } from '../../support/test-database.js';
@@ -154,6 +155,27 @@ describe('whoever applies the events of the feed', () => {
     expect(copies.map(({ begun }) => begun)).toEqual([0, 0, 0, 0]);
   });
 
+  /** A copy that is filled by exports, over and over. */
+  const exported = (excess?: bigint, source: Instance = instances[1]!) =>
+    new ExportedCopy(askedAgain(source), 5, told, new TypeOrmExportRepository(source.repository), excess);
+
+  it('has them also where it is filled by exports, among all changes', async () => {
+    copies = [exported(), copies[1]!, exported()];
+    for (let left = Math.ceil(ROUNDS / 4); left > 0; left--) await round();
+    await sql().query('truncate time_logs');
+    await round(WAIT_LIMIT, dropOld);
+  });
+
+  it('would see that the place of an export is one too high', async () => {
+    const rounds = async () => {
+      for (let left = MOST; left > 0; left--) {
+        copies = [copies[1]!, exported(1n), exported(1n)];
+        await round(0);
+      }
+    };
+    await expect(rounds()).rejects.toThrow(/toEqual/);
+  });
+
   it('has them also where deletions are forgotten, and where all logs are removed at once', async () => {
     await round();
     const away = new Copy(instances[0]!, 10, told);
@@ -213,6 +235,7 @@ describe('whoever applies the events of the feed', () => {
       await eventually(arrived);
       readers.push(...(await openInstances(there)));
       copies = [...instances, ...readers.map(askedAgain)].map((instance) => new Copy(instance, 5, told));
+      copies.push(exported(0n, readers[0]));
       for (let left = 2; left > 0; left--) await round();
     } finally {
       await closeInstances([...readers, ...(instances === before.instances ? [] : instances)]);
