@@ -15,6 +15,14 @@ export const timeLogs = {
   scopes: timeLogScopes,
   headers: {
     accepted: ['Idempotency-Key', 'If-Match'],
-    exposed: ['Accept-Patch', 'ETag', 'Idempotency-Replayed', 'Last-Event-ID', 'Link', 'Location'],
+    exposed: [
+      'Accept-Patch',
+      'Content-Disposition',
+      'ETag',
+      'Idempotency-Replayed',
+      'Last-Event-ID',
+      'Link',
+      'Location',
+    ],
   },
 };

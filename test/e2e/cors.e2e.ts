@@ -8,7 +8,7 @@ import { type TestApp, useTestApp } from '../support/test-app.js';
 const ORIGIN = 'https://app.example';
 const OTHER = 'http://localhost:5173';
 const EXPOSED =
-  'Accept-Patch, Allow, ETag, Idempotency-Replayed, Last-Event-ID, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
+  'Accept-Patch, Allow, Content-Disposition, ETag, Idempotency-Replayed, Last-Event-ID, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
 /** What a browser sends by itself before a create: no token. */
 const preflight = (origin: string) => ({
   method: 'OPTIONS',

@@ -116,6 +116,7 @@ describe('the metrics', () => {
       'database_pool_waiting_statements gauge',
       'http_request_duration_seconds histogram',
       'http_requests_total counter',
+      'time_log_exports_running gauge',
       'time_log_write_batch_size histogram',
       'time_log_write_queue_length gauge',
       'time_log_write_wait_seconds histogram',

@@ -198,7 +198,10 @@ describe('a host that composes', () => {
   });
 
   describe('leaves routes out', () => {
-    const without = { recordAll: false, events: false, correct: false, delete: false, get: true } as const;
+    const without = {
+      ...{ recordAll: false, events: false, export: false, correct: false, delete: false },
+      get: true,
+    } as const;
 
     it.each([
       ['forRoot', forRoot],

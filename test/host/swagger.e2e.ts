@@ -170,7 +170,7 @@ describe('the OpenAPI document of a host', () => {
     ]);
     const first = operationsOf(document, '/time-logs');
     const second = operationsOf(document, '/others/time-logs');
-    expect([first.length, second.length]).toEqual([8, 8]);
+    expect([first.length, second.length]).toEqual([10, 10]);
     for (const [operations, scheme] of [
       [first, 'bearer'],
       [second, 'others'],

@@ -98,7 +98,7 @@ function faultsOf(route: Route, sample: Sample): [number, Sample][] {
 }
 
 /** Headers that differ from answer to answer. */
-const CHANGING = /^(date|x-request-id|content-length)$/;
+const CHANGING = /^(date|x-request-id|content-length|transfer-encoding|last-event-id)$/;
 
 let asked = 0;
 
