@@ -63,7 +63,8 @@ module.exports = {
     },
     {
       name: 'time-logs-compose-read-models',
-      comment: 'The modules of time logs see what totals, the feed and exports provide, and their controllers.',
+      comment:
+        'The modules of time logs see what totals, the feed and exports provide, and their controllers.',
       severity: 'error',
       from: { path: COMPOSING },
       to: {
