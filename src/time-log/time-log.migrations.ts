@@ -2,6 +2,7 @@ import { CountByMonth1766000000000 } from './infrastructure/migrations/176600000
 import { DropBlockCounts1766000100000 } from './infrastructure/migrations/1766000100000-drop-block-counts.js';
 import { KeepIdsOfBatches1766100000000 } from './infrastructure/migrations/1766100000000-keep-ids-of-batches.js';
 import { LimitDurations1765065700000 } from './infrastructure/migrations/1765065700000-limit-durations.js';
+import { SumByProjectAndPeriod1766100500000 } from './infrastructure/migrations/1766100500000-sum-by-project-and-period.js';
 import { migrationsOf } from './infrastructure/schema/released.js';
 
 /** The migrations of time logs, in order. */
@@ -12,4 +13,5 @@ export const timeLogMigrations = [
   CountByMonth1766000000000,
   DropBlockCounts1766000100000,
   KeepIdsOfBatches1766100000000,
+  SumByProjectAndPeriod1766100500000,
 ];

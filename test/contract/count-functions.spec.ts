@@ -102,15 +102,16 @@ describe('the functions of counts and pages', () => {
       ['time_log_sum_of', 'sum_time_logs', [project], from, to],
       ['time_log_project_sums', 'page_time_log_project_sums', undefined, from, to, 0, 5],
       ['time_log_project_sums_of', 'page_time_log_project_sums', [project], from, to, 0, 5],
-      ['time_log_period_sums', 'page_time_log_period_sums', project, from, to, 'day', 1, 2],
-      ['time_log_period_sums_of', 'page_time_log_period_sums', [project], from, to, 'day', 1, 2],
+      ['time_log_period_sums', 'page_time_log_group_sums', project, from, to, 'day', 1, 2],
+      ['time_log_period_sums_of', 'page_time_log_group_sums', [project], from, to, 'day', 1, 2],
       ['time_log_page_v2', 'page_time_logs', project, from, to, 1, 2],
       ['time_log_page_of', 'page_time_logs', [project], from, to, 1, 2],
     ] as const) {
       const answer = (name: string, [scope, ...rest]: readonly unknown[]) => {
         const parameters = [...(scope === undefined ? [] : [scope]), ...rest];
         const places = parameters.map((_, index) => `$${index + 1}`).join();
-        return dataSource.query<object[]>(`select * from ${name}(${places})`, parameters);
+        const columns = name.includes('group_sums') ? 'n, duration, groups, first_day, last_day' : '*';
+        return dataSource.query<object[]>(`select ${columns} from ${name}(${places})`, parameters);
       };
       const [scope, ...rest] = values;
       const rows = await answer(old, values);

@@ -80,7 +80,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
       await repository.find(ALL, PageRequest.of(1, 2), ALL_PROJECTS),
       await repository.find(period, PageRequest.of(1, 9), [PROJECT, logNumber(1).id]),
     ].map(({ logs, total }) => [[...logs], total]);
-    const groupings = [undefined, 'project', 'day', 'week', 'month'] as const;
+    const groupings = [undefined, 'project', 'day', 'week', 'month', 'project,month'] as const;
     const totals = [];
     for (const grouping of groupings)
       totals.push(await sums.totals(period, grouping, PageRequest.of(1, 9), ALL_PROJECTS));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ProjectAccess, TimeLogFilter } from '../../src/time-log/index.js';
-import type { Grouping, Totals } from '../../src/totals/index.js';
+import type { Grouping, GroupSum, Totals } from '../../src/totals/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
 import {
@@ -52,8 +52,18 @@ const anyDuration = fc.oneof(
 
 const anyFilter = anyFilterOf(PROJECTS, anyDay);
 const anyAccess = anyAccessTo(PROJECTS);
-const GROUPINGS = [undefined, 'project', 'day', 'week', 'month'] as const;
-const anyGrouping = fc.constantFrom<Grouping | undefined>(...GROUPINGS);
+const anyGrouping = fc.constantFrom<Grouping | undefined>(
+  ...([
+    undefined,
+    'project',
+    'day',
+    'week',
+    'month',
+    'project,day',
+    'project,week',
+    'project,month',
+  ] as const),
+);
 const anyPage = fc
   .record({ number: fc.integer({ min: 1, max: 4 }), limit: fc.constantFrom(1, 2, 7, 50, 1000) })
   .map(({ number, limit }) => PageRequest.of(number, limit));
@@ -79,10 +89,10 @@ function written(sum: bigint): string {
 }
 
 /** The first and the last day of the group of a day. */
-function groupOf(grouping: Exclude<Grouping, 'project'>, day: string): [string, string] {
-  if (grouping === 'day') return [day, day];
+function groupOf(grouping: string, day: string): [string, string] {
+  if (grouping.endsWith('day')) return [day, day];
   const date = new Date(day);
-  if (grouping === 'week') {
+  if (grouping.endsWith('week')) {
     const monday = numberOf(day) - ((date.getUTCDay() + 6) % 7);
     return [dayOf(Math.max(0, monday)), dayOf(Math.min(LAST, monday + 6))];
   }
@@ -94,8 +104,7 @@ function groupOf(grouping: Exclude<Grouping, 'project'>, day: string): [string, 
 }
 
 interface Group {
-  readonly key: { readonly projectId: string } | { readonly from: string; readonly to: string };
-  readonly first: string;
+  readonly key: { readonly projectId?: string; readonly from?: string; readonly to?: string };
   count: number;
   sum: bigint;
 }
@@ -123,31 +132,32 @@ function expected(
     const duration = scaled(log.duration);
     sum += duration;
     if (grouping === undefined) continue;
-    const [from, to] = grouping === 'project' ? ['', ''] : groupOf(grouping, log.date);
-    const first = grouping === 'project' ? log.projectId : from;
-    const key =
-      grouping === 'project'
-        ? { projectId: log.projectId }
-        : {
-            from: period.from !== undefined && period.from > from ? period.from : from,
-            to: period.to !== undefined && period.to < to ? period.to : to,
-          };
-    const group = groups.get(first) ?? { key, first, count: 0, sum: 0n };
-    groups.set(first, group);
+    const [from, to] = groupOf(grouping, log.date);
+    const key = {
+      ...(grouping.startsWith('project') && { projectId: log.projectId }),
+      ...(grouping !== 'project' && {
+        from: period.from !== undefined && period.from > from ? period.from : from,
+        to: period.to !== undefined && period.to < to ? period.to : to,
+      }),
+    };
+    const text = JSON.stringify(key);
+    const group = groups.get(text) ?? { key, count: 0, sum: 0n };
+    groups.set(text, group);
     group.count += 1;
     group.sum += duration;
   }
-  const sorted = [...groups.values()].sort((one, other) =>
-    grouping === 'project'
-      ? order(other.sum, one.sum) || order(one.first, other.first)
-      : order(other.first, one.first),
+  const sorted = [...groups.values()].sort(
+    (one, other) =>
+      (grouping === 'project' ? order(other.sum, one.sum) : 0) ||
+      order(one.key.projectId ?? '', other.key.projectId ?? '') ||
+      order(other.key.from ?? '', one.key.from ?? ''),
   );
   const start = Number(page.offset);
   return {
     whole: { count: matching.length, duration: written(sum) },
     groups: sorted
       .slice(start, start + page.limit)
-      .map(({ key, count, sum: ofGroup }) => ({ ...key, count, duration: written(ofGroup) })),
+      .map(({ key, count, sum: ofGroup }) => ({ ...key, count, duration: written(ofGroup) }) as GroupSum),
     groupCount: groups.size,
   };
 }

@@ -88,12 +88,12 @@ describe('while one caller asks for more long sums than there are connections', 
     );
     await app.dataSource.query('select fold_time_log_counts(1000)');
     const attacker = await tokenOf('attacker', [OTHER_PROJECT]);
-    gates = hold('page_time_log_period_sums');
+    gates = hold('page_time_log_group_sums');
     for (let count = 0; count < 12; count++) asked.push(sums(attacker, 'by=day'));
     await eventually(() => expect(gates).toHaveLength(1));
   });
   afterEach(() => {
-    held = { text: 'page_time_log_period_sums', gates };
+    held = { text: 'page_time_log_group_sums', gates };
   });
   afterAll(async () => {
     const opening = setInterval(() => gates.forEach((gate) => gate.open()));

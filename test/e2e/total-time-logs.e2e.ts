@@ -100,8 +100,8 @@ describe('GET /api/v1/time-logs/totals', () => {
   });
 
   it('leads from page to page, with the filters that were applied', async () => {
-    const filter = `?projectId=${A}&from=2026-01-01&to=2026-02-02&by=day`;
-    const query = `by=day&limit=1&page=2&to=2026-02-02T00:00Z&from=2026-01-01&projectId=${A.toUpperCase()}`;
+    const filter = `?projectId=${A}&from=2026-01-01&to=2026-02-02&by=project,day`;
+    const query = `by=project%2Cday&limit=1&page=2&to=2026-02-02T00:00Z&from=2026-01-01&projectId=${A.toUpperCase()}`;
     expect(linksIn(await totals(query))).toEqual({
       first: `${filter}&page=1&limit=1`,
       prev: `${filter}&page=1&limit=1`,
@@ -110,12 +110,14 @@ describe('GET /api/v1/time-logs/totals', () => {
     });
   });
 
-  const by = 'by must be project, day, week or month';
+  const by = 'by must be project, day, week or month, or project and a period, such as project,month';
   const day =
     'must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23';
 
   it.each([
-    ...['', 'year', 'Day', 'day%20', 'project,day', 'constructor', '0'].map((value) => [`by=${value}`, by]),
+    ...['', 'year', 'Day', 'day%20', 'month,project', 'project,', 'project,day,week', 'constructor', '0'].map(
+      (value) => [`by=${value}`, by],
+    ),
     ['from=2026-02-01&to=2026-01-01', 'from must not be after to'],
     [
       'x=1&limit=0&page=0&by=x&to=x&from=x&projectId=x',

@@ -190,7 +190,7 @@ describe('time logs over TCP', () => {
     expect(await door.totals({ accessToken, query: { to: 'x', by: 'year', page: 0 } })).toEqual(
       invalid(
         'to must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23; ' +
-          'by must be project, day, week or month; page must be a whole number from 1 to 2^53-1',
+          'by must be project, day, week or month, or project and a period, such as project,month; page must be a whole number from 1 to 2^53-1',
       ),
     );
   });

@@ -103,7 +103,7 @@ describe.each([
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect(answers[1]!.headers.get('idempotency-replayed')).toBe('true');
     expect(await totalOf(target(), `projectId=${log.projectId}`)).toBe(2);
-    for (const by of ['', '?by=project', '?by=day', '?by=week', '?by=month'])
+    for (const by of ['', '?by=project', '?by=day', '?by=week', '?by=month', '?by=project,month'])
       expect(await totals(by)).toMatchObject({ count: before.count + 2, duration: before.duration + 2 });
     const use = `select 1 from access_tokens where last_used_at is not null`;
     await eventually(async () => expect(await owner.query<unknown[]>(use)).toHaveLength(1));

@@ -105,11 +105,11 @@ export interface paths {
          *
          *     **Sums** are exact decimals: 0.1 and 0.2 make 0.3. The client chooses the unit.
          *
-         *     **Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first. Changes between pages move groups, as they move logs in the list.
+         *     **Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first; by project and period: by `projectId`, then newest first. Changes between pages move groups, as they move logs in the list.
          *
          *     **Period.** `from` and `to` have the same meaning as in the list. A week starts on Monday (ISO 8601). Days are those of `date`, without a time zone. The first and last group are limited to the period.
          *
-         *     **Cost.** The cost does not depend on the number of logs. That of `by=project` grows with the number of projects: a year of 100,000 projects takes about a second. One such sum is computed at a time. If it takes too long, or waits too long, the response is `503`.
+         *     **Cost.** The cost does not depend on the number of logs. That of `by=project` and of `by=project,month` grows with the number of projects: a year of 100,000 projects takes about a second by project. One such sum is computed at a time. If it takes too long, or waits too long, the response is `503`.
          */
         get: operations["totalTimeLogs"];
         put?: never;
@@ -436,6 +436,18 @@ export interface components {
             count: number;
             duration: components["schemas"]["ExactSum"];
         };
+        /** @description The logs of one project in one day, week or month. */
+        ProjectPeriodTotal: {
+            /** @description The project, in lower case. */
+            projectId: string;
+            /** @description The first day as text (`YYYY-MM-DD`), not before that of the filter. */
+            from: string;
+            /** @description The last day as text (`YYYY-MM-DD`), not after that of the filter. */
+            to: string;
+            /** @description The number of logs. */
+            count: number;
+            duration: components["schemas"]["ExactSum"];
+        };
         /** @description `count` and `duration` are those of all matching logs, on every page. */
         TotalsMeta: {
             /** @description The number of logs. */
@@ -452,7 +464,7 @@ export interface components {
             /** @constant */
             success: true;
             /** @description The groups of the page; empty without `by`, and past the end. */
-            data: (components["schemas"]["ProjectTotal"] | components["schemas"]["PeriodTotal"])[];
+            data: (components["schemas"]["ProjectPeriodTotal"] | components["schemas"]["ProjectTotal"] | components["schemas"]["PeriodTotal"])[];
             meta: components["schemas"]["TotalsMeta"];
         };
         /** @description A log was recorded or corrected: `data` has its current values (CloudEvents 1.0, JSON format). */
@@ -1005,7 +1017,7 @@ export interface operations {
                 /** @description The last `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 to?: components["parameters"]["to"];
                 /** @description The kind of groups. Without it there are none. */
-                by?: "project" | "day" | "week" | "month";
+                by?: "project" | "day" | "week" | "month" | "project,day" | "project,week" | "project,month";
                 /** @description Number of the page. A page past the end is empty. */
                 page?: components["parameters"]["page"];
                 /** @description The maximum number of groups on a page. */
@@ -1415,6 +1427,6 @@ type ReadonlyArray<T> = [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiV1TimeLogsExportGetParametersQueryFormatValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/export"]["get"]["parameters"]["query"]["format"]> = ["csv", "ndjson"];
-export const pathsApiV1TimeLogsTotalsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/totals"]["get"]["parameters"]["query"]["by"]> = ["project", "day", "week", "month"];
+export const pathsApiV1TimeLogsTotalsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/totals"]["get"]["parameters"]["query"]["by"]> = ["project", "day", "week", "month", "project,day", "project,week", "project,month"];
 export const errorBodyErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ErrorBody"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "GONE", "PRECONDITION_FAILED", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
 export const timeLogStoredTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TimeLogStored"]["type"]> = ["time-log.created", "time-log.corrected"];

@@ -17,7 +17,7 @@ const ROUTINES = [
   'keep_time_log_positions',
   'sum_time_logs',
   'page_time_log_project_sums',
-  'page_time_log_period_sums',
+  'page_time_log_group_sums',
   'time_log_events',
 ];
 

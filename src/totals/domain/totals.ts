@@ -1,16 +1,27 @@
 import type { CalendarDate } from '../../time-log/domain/time-log.rules.js';
 
 /** All groupings. */
-export const GROUPINGS = ['project', 'day', 'week', 'month'] as const;
+export const GROUPINGS = [
+  'project',
+  'day',
+  'week',
+  'month',
+  'project,day',
+  'project,week',
+  'project,month',
+] as const;
 
-/** The property that the logs of a group share: their project, day, week (ISO 8601, from Monday) or month. */
+/**
+ * The property that the logs of a group share: their project, day, week (ISO 8601, from Monday) or month, or
+ * their project and one of these periods.
+ */
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** Returns the error message for an invalid grouping, or undefined. */
 export function groupingFault(value: unknown): string | undefined {
   return (GROUPINGS as readonly unknown[]).includes(value)
     ? undefined
-    : 'by must be project, day, week or month';
+    : 'by must be project, day, week or month, or project and a period, such as project,month';
 }
 
 /** The number of logs and the sum of their durations. */
@@ -34,12 +45,18 @@ export interface PeriodSum extends Sum {
   readonly to: CalendarDate;
 }
 
+/** The sum of a group of any grouping. */
+export type GroupSum = ProjectSum | PeriodSum | (ProjectSum & PeriodSum);
+
 /** The sums of logs, all from one snapshot. */
 export interface Totals {
   /** The sum of all matching logs. */
   readonly whole: Sum;
-  /** The groups of the page, none of them empty: projects by sum, the largest first; periods newest first. */
-  readonly groups: readonly (ProjectSum | PeriodSum)[];
+  /**
+   * The groups of the page, none of them empty: projects by sum, the largest first; periods newest first, those
+   * of each project by its id.
+   */
+  readonly groups: readonly GroupSum[];
   /** The number of groups on all pages; 0 without a grouping. */
   readonly groupCount: number;
 }

@@ -57,6 +57,7 @@ describe('sums', () => {
     ['month', YEAR, [ONE]],
     ['month', YEAR, ALL_PROJECTS],
     ['week', YEAR, [ONE, OTHER]],
+    ['project,month', YEAR, [ONE, OTHER]],
   ])('do not wait if they are small: by %s, %j, projects %j', async (by, period, access) => {
     await ask('day', Period.of());
     await ask(by, period, access);
@@ -70,6 +71,7 @@ describe('sums', () => {
     ['day', Period.of('2026-01-01'), [ONE]],
     ['month', Period.of(undefined, '2026-12-31'), ALL_PROJECTS],
     ['month', YEAR, MANY],
+    ['project,day', YEAR, MANY],
   ])('wait unless they read few rows: by %s, %j, projects %j', async (by, period, access) => {
     await ask('day', Period.of());
     isSmall = true;
@@ -80,12 +82,15 @@ describe('sums', () => {
     expect(statements).toHaveLength(2);
   });
 
-  it('by project wait, since the number of projects is unknown', async () => {
-    isSmall = true;
-    await ask('project', YEAR, ALL_PROJECTS);
-    await ask('project', YEAR, ALL_PROJECTS);
-    expect(statements).toHaveLength(1);
-  });
+  it.each(['project', 'project,month'] as const)(
+    'by %s wait, since the number of projects is unknown',
+    async (by) => {
+      isSmall = true;
+      await ask(by, YEAR, ALL_PROJECTS);
+      await ask(by, YEAR, ALL_PROJECTS);
+      expect(statements).toHaveLength(1);
+    },
+  );
 
   it('start only if they can be answered in time', async () => {
     const first = await ask('project', Period.of(), ALL_PROJECTS);

@@ -5,7 +5,7 @@ import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
 import { TotalsRepository } from '../domain/totals.repository.js';
-import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
+import type { Grouping, GroupSum, Sum, Totals } from '../domain/totals.js';
 
 type GroupKind = 'none' | 'project' | 'period';
 
@@ -14,8 +14,9 @@ const STATEMENTS: Readonly<Record<GroupKind, { readonly routine: string; readonl
   none: { routine: 'sum_time_logs', columns: `'0' as groups` },
   project: { routine: 'page_time_log_project_sums', columns: 'groups::text, project_id::text' },
   period: {
-    routine: 'page_time_log_period_sums',
-    columns: 'groups::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
+    routine: 'page_time_log_group_sums',
+    columns:
+      'groups::text, project_id::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
   },
 };
 
@@ -52,23 +53,18 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
       // The only group has all logs.
       return grouping === undefined ? totals : onlyGroupOf(projects![0]!, totals, page);
     }
-    if (grouping !== 'project') {
-      const values = [...parameters, grouping, String(offset), limit];
-      return run(MAX_ROWS_WITHOUT_WAIT.byPeriod, 'period', values, periodSumOf);
-    }
     // The number of all projects is unknown.
-    const rows = projects === null ? undefined : MAX_ROWS_WITHOUT_WAIT.other;
-    return run(rows, 'project', [...parameters, String(offset), limit]);
+    const isUnbounded = projects === null && grouping.startsWith('project');
+    const { byPeriod, other } = MAX_ROWS_WITHOUT_WAIT;
+    return grouping === 'project'
+      ? run(isUnbounded ? undefined : other, 'project', [...parameters, String(offset), limit])
+      : run(isUnbounded ? undefined : byPeriod, 'period', [...parameters, grouping, String(offset), limit]);
   }
 
   /** Runs one statement, so that all sums come from one snapshot. Its first row has the sum of all logs. */
-  private async read(
-    kind: GroupKind,
-    values: readonly unknown[],
-    groupOf: (row: TextRow) => ProjectSum | PeriodSum = projectSumOf,
-  ): Promise<Totals> {
+  private async read(kind: GroupKind, values: readonly unknown[]): Promise<Totals> {
     const [whole, ...groups] = await this.logs.database.query(this.statementOf(kind, values.length), values);
-    return { whole: sumOf(whole!), groups: groups.map(groupOf), groupCount: Number(whole![2]) };
+    return { whole: sumOf(whole!), groups: groups.map(groupSumOf), groupCount: Number(whole![2]) };
   }
 
   private statementOf(kind: GroupKind, parameterCount: number): PreparedStatement {
@@ -94,11 +90,12 @@ function sumOf([count, duration]: TextRow): Sum {
   return { count: Number(count), duration: duration! };
 }
 
-function projectSumOf(row: TextRow): ProjectSum {
-  return { projectId: row[3]!, ...sumOf(row) };
-}
-
-function periodSumOf(row: TextRow): PeriodSum {
-  const [from, to] = row.slice(3).map((day) => JSON.parse(day!) as string);
-  return { from: from!, to: to!, ...sumOf(row) };
+function groupSumOf(row: TextRow): GroupSum {
+  const [projectId, ...days] = row.slice(3);
+  const [from, to] = days.map((day) => JSON.parse(day!) as string);
+  return {
+    ...(projectId && { projectId }),
+    ...(from && { from, to }),
+    ...sumOf(row),
+  } as GroupSum;
 }

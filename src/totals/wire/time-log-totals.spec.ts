@@ -13,6 +13,7 @@ const totals: Totals = {
   groups: [
     { projectId, count: 2, duration: digits },
     { from: '2026-01-01', to: '2026-01-31', count: 3, duration: '4.5' },
+    { projectId, from: '2026-01-01', to: '2026-01-31', count: 1, duration: '0.25' },
   ],
   groupCount: 5,
 };
@@ -21,7 +22,8 @@ describe('totals', () => {
   it('have all digits of their sums as JSON', () => {
     expect(totalsJson(totals, page)).toBe(
       `{"success":true,"data":[{"projectId":"${projectId}","count":2,"duration":${digits}},` +
-        `{"from":"2026-01-01","to":"2026-01-31","count":3,"duration":4.5}],` +
+        `{"from":"2026-01-01","to":"2026-01-31","count":3,"duration":4.5},` +
+        `{"projectId":"${projectId}","from":"2026-01-01","to":"2026-01-31","count":1,"duration":0.25}],` +
         `"meta":{"count":5,"duration":${huge},"total":5,"page":2,"limit":3}}`,
     );
   });
@@ -33,6 +35,7 @@ describe('totals', () => {
       data: [
         { projectId, count: 2, duration: 0.3 },
         { from: '2026-01-01', to: '2026-01-31', count: 3, duration: 4.5 },
+        { projectId, from: '2026-01-01', to: '2026-01-31', count: 1, duration: 0.25 },
       ],
       meta: { count: 5, duration: Number.MAX_VALUE, total: 5, page: 2, limit: 3 },
     });

@@ -1,14 +1,14 @@
 import type { PageRequest } from '../../time-log/domain/page-request.js';
-import type { PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
+import type { GroupSum, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
 import { metaOf, type TimeLogListResponse } from '../../time-log/wire/time-log-bodies.js';
 
 /** A sum whose duration is the nearest number. */
-type Rounded<S extends Sum> = Omit<S, 'duration'> & { readonly duration: number };
+type Rounded<S extends Sum> = S extends Sum ? Omit<S, 'duration'> & { readonly duration: number } : never;
 
 /** The body of a response with totals. */
 export interface TotalsResponse {
   readonly success: true;
-  readonly data: readonly (Rounded<ProjectSum> | Rounded<PeriodSum>)[];
+  readonly data: readonly Rounded<GroupSum>[];
   readonly meta: Rounded<Sum> & TimeLogListResponse['meta'];
 }
 
@@ -27,8 +27,8 @@ export function totalsResponse(totals: Totals, page: PageRequest): TotalsRespons
 }
 
 /** Returns only the documented fields, even if the adapter of a host adds others. */
-function groupKeyOf(group: ProjectSum | PeriodSum): object {
-  return 'projectId' in group ? { projectId: group.projectId } : { from: group.from, to: group.to };
+function groupKeyOf({ projectId, from, to }: Partial<ProjectSum & PeriodSum>): object {
+  return { projectId, from, to };
 }
 
 function membersOf(value: object): string {

@@ -143,7 +143,20 @@ const fittingParameter = fc.oneof(
       )
       .map(([ids, comma]) => ids.join(comma)),
   ),
-  fc.tuple(fc.constant('by'), fc.constantFrom('project', 'day', 'week', 'month', 'year', '%64ay', 'Week')),
+  fc.tuple(
+    fc.constant('by'),
+    fc.constantFrom(
+      'project',
+      'day',
+      'week',
+      'month',
+      'project,week',
+      'project,year',
+      'year',
+      '%64ay',
+      'Week',
+    ),
+  ),
   fc.tuple(fc.constantFrom('page', 'limit'), fc.constantFrom('1', '2', '1000', '%31', '007', '1001', '0')),
   fc.tuple(
     fc.constantFrom('from', 'to'),

@@ -36,7 +36,7 @@ const MESSAGES = {
   date: 'date must be an existing day in the form YYYY-MM-DD',
   from: 'from must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23',
   to: 'to must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23',
-  by: 'by must be project, day, week or month',
+  by: 'by must be project, day, week or month, or project and a period, such as project,month',
   page: 'page must be a whole number from 1 to 2^53-1',
   limit: 'limit must be a whole number from 1 to 1000',
 };
@@ -46,7 +46,7 @@ export const PARAMETERS = {
   list: ['projectId', 'from', 'to', 'page', 'limit'],
   totals: ['projectId', 'from', 'to', 'by', 'page', 'limit'],
 } as const;
-const GROUPINGS = ['project', 'day', 'week', 'month'];
+const GROUPINGS = ['project', 'day', 'week', 'month', 'project,day', 'project,week', 'project,month'];
 
 /** Whether a log of these bytes is made, and which. */
 export function verdictOnBody(body: Buffer): Verdict<KeptLog> {

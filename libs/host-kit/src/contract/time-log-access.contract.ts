@@ -63,6 +63,8 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
             [other, own].filter((id) => logs.some(({ projectId }) => projectId === id)),
           );
           deepEqual(ofProjects.whole, whole);
+          const byBoth = await totals().totals(filter, 'project,day', ALL, access);
+          deepEqual([byBoth.whole, byBoth.groupCount], [whole, count]);
         }
       },
     );
@@ -74,7 +76,7 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
         const { items, total } = await repository().items(filter, ALL, access);
         deepEqual([[...items], total], [[], 0]);
         if (totals === undefined) continue;
-        for (const grouping of [undefined, 'project', 'month'] as const) {
+        for (const grouping of [undefined, 'project', 'month', 'project,month'] as const) {
           deepEqual(await totals().totals(filter, grouping, ALL, access), {
             whole: { count: 0, duration: '0' },
             groups: [],

@@ -12,7 +12,15 @@ import { type ContractSubject, type ContractSuite, find } from './contract-suite
 
 const ALL = PageRequest.of(1, 1000);
 const NO_GROUPS = { whole: { count: 0, duration: '0' }, groups: [], groupCount: 0 };
-const GROUPINGS: Grouping[] = ['project', 'day', 'week', 'month'];
+const GROUPINGS: Grouping[] = [
+  'project',
+  'day',
+  'week',
+  'month',
+  'project,day',
+  'project,week',
+  'project,month',
+];
 const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER } = Number;
 
 /** The decimal digits of the largest double and its zeros, and the decimals of the smallest one. */
@@ -37,7 +45,7 @@ const DAYS: Readonly<Record<string, number>> = {
 };
 
 /** The grouping, the period, and the groups as `from to count duration`. */
-const BY_PERIOD: [Grouping, string | undefined, string | undefined, string[]][] = [
+const BY_PERIOD: ['day' | 'week' | 'month', string | undefined, string | undefined, string[]][] = [
   [
     'week',
     undefined,
@@ -136,6 +144,7 @@ export function describeTotals(
         for (const [by, group] of [
           ['day', day],
           ['project', { projectId }],
+          ['project,day', { projectId, ...day }],
         ] as const)
           deepEqual(await totals(filter, by), { whole: sum, groups: [{ ...group, ...sum }], groupCount: 1 });
       },
@@ -155,13 +164,18 @@ export function describeTotals(
           return { from: first!, to: last!, count: Number(count), duration: duration! };
         });
         const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0);
-        deepEqual(await totals(filter, by), {
+        const all = {
           whole: {
             count: sum(groups.map(({ count }) => count)),
             duration: String(sum(groups.map(({ duration }) => Number(duration)))),
           },
           groups,
           groupCount: groups.length,
+        };
+        deepEqual(await totals(filter, by), all);
+        deepEqual(await totals(filter, `project,${by}`), {
+          ...all,
+          groups: groups.map((group) => ({ projectId, ...group })),
         });
         for (const group of groups) {
           const own = { projectIds: [projectId], period: Period.of(group.from, group.to) };
@@ -251,6 +265,48 @@ export function describeTotals(
           groups: [],
           groupCount: 1,
         });
+      });
+    });
+
+    suite.describe('by project and period', () => {
+      /** Another period in which no other test has logs. */
+      const period = Period.of('3001-01-30', '3001-03-01');
+      let projects: string[];
+      let expected: object[];
+      suite.before(async () => {
+        const added = [
+          await addDurations([1], '3001-01-29'),
+          await addAll([
+            { date: '3001-02-01', duration: 0.1 },
+            { date: '3001-02-28', duration: 0.2 },
+            { date: '3001-03-01', duration: 5 },
+            { date: '3001-03-02', duration: 7 },
+          ]),
+          await addDurations([2, 4], '3001-01-31'),
+        ];
+        projects = added.map(({ projectId }) => projectId);
+        const [, first, second] = projects;
+        expected = [
+          { projectId: first, from: '3001-03-01', to: '3001-03-01', count: 1, duration: '5' },
+          { projectId: first, from: '3001-02-01', to: '3001-02-28', count: 2, duration: '0.3' },
+          { projectId: second, from: '3001-01-30', to: '3001-01-31', count: 2, duration: '6' },
+        ];
+        if (first! > second!) expected.unshift(expected.pop()!);
+      });
+
+      suite.it('have the lowest project id first, then the newest period, in pages', async () => {
+        for (const [number, limit] of [
+          [1, 1000],
+          [1, 2],
+          [2, 2],
+          [MAX_SAFE_INTEGER, 1000],
+        ] as const)
+          for (const filter of [{ period }, { period, projectIds: projects }])
+            deepEqual(await totals(filter, 'project,month', PageRequest.of(number, limit)), {
+              whole: { count: 5, duration: '11.3' },
+              groups: expected.slice((number - 1) * limit, number * limit),
+              groupCount: 3,
+            });
       });
     });
 

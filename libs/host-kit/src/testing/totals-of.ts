@@ -1,12 +1,12 @@
 import type { CalendarDate, PageRequest, Period, TimeLog } from '../../../../src/time-log/index.js';
-import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../../../../src/totals/index.js';
+import type { Grouping, GroupSum, Sum, Totals } from '../../../../src/totals/index.js';
 
 /** The decimals of the smallest double: every duration is an integer multiple of 10^-324. */
 const DECIMALS = 324;
 const DAY_MS = 86_400_000;
 const LAST_DAY = '9999-12-31';
 
-type Group = ProjectSum | PeriodSum;
+type Step = 'day' | 'week' | 'month';
 
 /** Returns the totals of logs that match a filter with this period. */
 export function totalsOf(
@@ -20,16 +20,22 @@ export function totalsOf(
   return { whole: sumOf(logs), groups: groups.slice(start, start + limit), groupCount: groups.length };
 }
 
-function groupsOf(logs: readonly TimeLog[], period: Period, grouping: Grouping): Group[] {
+function groupsOf(logs: readonly TimeLog[], period: Period, grouping: Grouping): GroupSum[] {
   if (grouping === 'project') {
     return [...groupedBy(({ projectId }) => projectId, logs)]
       .map(([projectId, own]) => ({ projectId, own, size: own.reduce(plus, 0n) }))
       .sort((a, b) => descending(a.size, b.size) || descending(b.projectId, a.projectId))
       .map(({ projectId, own }) => ({ projectId, ...sumOf(own) }));
   }
-  return [...groupedBy(({ date }) => firstDayOf(date, grouping), logs)]
+  const step = grouping.replace('project,', '') as Step;
+  if (step !== grouping) {
+    return [...groupedBy(({ projectId }) => projectId, logs)]
+      .sort(([a], [b]) => descending(b, a))
+      .flatMap(([projectId, own]) => groupsOf(own, period, step).map((group) => ({ projectId, ...group })));
+  }
+  return [...groupedBy(({ date }) => firstDayOf(date, step), logs)]
     .sort(([a], [b]) => descending(a, b))
-    .map(([first, own]) => ({ ...clip(first, lastDayOf(first, grouping), period), ...sumOf(own) }));
+    .map(([first, own]) => ({ ...clip(first, lastDayOf(first, step), period), ...sumOf(own) }));
 }
 
 function groupedBy(keyOf: (log: TimeLog) => string, logs: readonly TimeLog[]): Map<string, TimeLog[]> {
@@ -43,15 +49,15 @@ function groupedBy(keyOf: (log: TimeLog) => string, logs: readonly TimeLog[]): M
   return groups;
 }
 
-function firstDayOf(date: CalendarDate, grouping: Exclude<Grouping, 'project'>): CalendarDate {
-  if (grouping === 'month') return `${date.slice(0, 7)}-01`;
+function firstDayOf(date: CalendarDate, step: Step): CalendarDate {
+  if (step === 'month') return `${date.slice(0, 7)}-01`;
   // Sunday is 0.
-  const daysSinceMonday = grouping === 'week' ? (new Date(date).getUTCDay() + 6) % 7 : 0;
+  const daysSinceMonday = step === 'week' ? (new Date(date).getUTCDay() + 6) % 7 : 0;
   return dayAfter(date, -daysSinceMonday);
 }
 
-function lastDayOf(first: CalendarDate, grouping: Exclude<Grouping, 'project'>): CalendarDate {
-  if (grouping !== 'month') return dayAfter(first, grouping === 'week' ? 6 : 0);
+function lastDayOf(first: CalendarDate, step: Step): CalendarDate {
+  if (step !== 'month') return dayAfter(first, step === 'week' ? 6 : 0);
   const month = new Date(first);
   return dayAfter(first, new Date(month.setUTCMonth(month.getUTCMonth() + 1, 0)).getUTCDate() - 1);
 }

@@ -15,10 +15,10 @@ create or replace function {{time_log_project_sums_of}}(projects uuid[], oldest 
   stable language sql as $$ select * from {{page_time_log_project_sums}}(projects, oldest, newest, skipped, page_limit) $$;
 create or replace function {{time_log_period_sums}}(project uuid, oldest date, newest date, grouping_by text, skipped bigint, page_limit integer)
   returns table (n bigint, duration numeric, groups bigint, first_day date, last_day date) stable language sql as $$
-  select * from {{page_time_log_period_sums}}(case when project is not null then array[project] end, oldest, newest, grouping_by, skipped, page_limit) $$;
+  select n, duration, groups, first_day, last_day from {{page_time_log_group_sums}}(case when project is not null then array[project] end, oldest, newest, grouping_by, skipped, page_limit) $$;
 create or replace function {{time_log_period_sums_of}}(projects uuid[], oldest date, newest date, grouping_by text, skipped bigint, page_limit integer)
   returns table (n bigint, duration numeric, groups bigint, first_day date, last_day date) stable language sql as $$
-  select * from {{page_time_log_period_sums}}(projects, oldest, newest, grouping_by, skipped, page_limit) $$;
+  select n, duration, groups, first_day, last_day from {{page_time_log_group_sums}}(projects, oldest, newest, grouping_by, skipped, page_limit) $$;
 create or replace function {{time_log_page_v2}}(project uuid, first_day date, last_day date, skipped bigint, page_limit integer)
   returns table (total bigint, log {{time_logs}}) stable language sql as $$
   select * from {{page_time_logs}}(case when project is not null then array[project] end, first_day, last_day, skipped, page_limit) $$;

@@ -131,42 +131,50 @@ begin
     (select n, duration, null, project_id from sums order by duration desc, project_id offset skipped limit page_limit);
 end $$;
 
--- Returns a row with the sum of a period and the number of days, weeks or months with logs; then
--- those of a page, newest first, limited to the period. Groups by month read days only for the
--- outermost months. Weeks start on Monday, and 0001-01-01 was a Monday.
-create or replace function {{page_time_log_period_sums}}(projects uuid[], oldest date, newest date, grouping_by text, skipped bigint, page_limit integer)
-  returns table (n bigint, duration numeric, groups bigint, first_day date, last_day date) stable language plpgsql
+-- Returns a row with the sum of a period and the number of groups with logs; then the groups of a
+-- page: days, weeks or months, newest first, or those of each project ('project,month'), by project
+-- first. Groups are limited to the period. Those by month read days only for the outermost months.
+-- Weeks start on Monday, and 0001-01-01 was a Monday.
+create or replace function {{page_time_log_group_sums}}(projects uuid[], oldest date, newest date, grouping_by text, skipped bigint, page_limit integer)
+  returns table (n bigint, duration numeric, groups bigint, project_id uuid, first_day date, last_day date) stable language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 #variable_conflict use_column
 declare
   begins constant date := coalesce(oldest, '0001-01-01');
   ends constant date := coalesce(newest, '9999-12-31');
-  keys constant uuid[] := coalesce(projects, '{00000000-0000-0000-0000-000000000000}');
+  is_by_project constant boolean := grouping_by like 'project,%';
+  step constant text := replace(grouping_by, 'project,', '');
+  -- Null means the rows of each project.
+  keys constant uuid[] := case when projects is null and not is_by_project then '{00000000-0000-0000-0000-000000000000}' else projects end;
 begin
   return query
-    with found as materialized (
-      select case grouping_by when 'day' then day
-                              when 'week' then day - (day - '0001-01-01') % 7
-                              else date_trunc('month', day::timestamp)::date end as group_begins,
+    with months as not materialized (
+      select * from {{time_log_months}}
+       where of_all = (projects is null) and project_id = any (keys) and month > begins - 31 and month <= ends
+      union all
+      select * from {{time_log_months}} where keys is null and not of_all and month > begins - 31 and month <= ends
+    ), found as materialized (
+      select case when is_by_project then project_id end as project_id,
+             case step when 'day' then day
+                       when 'week' then day - (day - '0001-01-01') % 7
+                       else date_trunc('month', day::timestamp)::date end as group_begins,
              sum(counted) as n, sum(summed) as duration
-        from (select month as day, total as counted, duration as summed from {{time_log_months}}
-               where of_all = (projects is null) and project_id = any (keys) and grouping_by = 'month'
-                 and month >= begins and month + interval '1 month' <= ends + 1
+        from (select project_id, month as day, total as counted, duration as summed from months
+               where step = 'month' and month >= begins and month + interval '1 month' <= ends + 1
               union all
-              select month + place::integer - 1, counted, summed
-                from {{time_log_months}}, unnest(days, durations) with ordinality by_day (counted, summed, place)
-               where of_all = (projects is null) and project_id = any (keys)
-                 and month > begins - 31 and month <= ends and month + place::integer - 1 between begins and ends
-                 and (grouping_by <> 'month' or month < begins or month + interval '1 month' > ends + 1)
+              select project_id, month + place::integer - 1, counted, summed
+                from months, unnest(days, durations) with ordinality by_day (counted, summed, place)
+               where month + place::integer - 1 between begins and ends
+                 and (step <> 'month' or month < begins or month + interval '1 month' > ends + 1)
                  and (counted is not null or summed is not null)
               union all
-              select day, n, duration from {{waiting_time_logs}}(projects) where day between begins and ends) part
-       group by 1 having sum(counted) > 0
+              select project_id, day, n, duration from {{waiting_time_logs}}(projects) where day between begins and ends) part
+       group by 1, 2 having sum(counted) > 0
     )
-    (select coalesce(sum(n), 0)::bigint, coalesce(sum(duration), 0), count(*), null::date, null::date from found)
+    (select coalesce(sum(n), 0)::bigint, coalesce(sum(duration), 0), count(*), null::uuid, null::date, null::date from found)
     union all
-    (select n::bigint, duration, null, greatest(begins, group_begins),
-            least(ends, case grouping_by when 'day' then group_begins when 'week' then group_begins + 6
-                                         else (group_begins + interval '1 month')::date - 1 end)
-       from found order by group_begins desc offset skipped limit page_limit);
+    (select n::bigint, duration, null, project_id, greatest(begins, group_begins),
+            least(ends, case step when 'day' then group_begins when 'week' then group_begins + 6
+                                  else (group_begins + interval '1 month')::date - 1 end)
+       from found order by project_id, group_begins desc offset skipped limit page_limit);
 end $$;

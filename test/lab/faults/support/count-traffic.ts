@@ -53,7 +53,7 @@ const byPeriod = (grouping: string) =>
              least((begins + interval '1 ${grouping}')::date - 1, coalesce($3, '9999-12-31'))::text, ${SUM}, null
         from (select date_trunc('${grouping}', date::timestamp)::date as begins, duration from ${LOGS}) log
        group by begins order by begins desc)`,
-    `select first_day::text, last_day::text, ${COUNTED} from page_time_log_period_sums($1, $2, $3, '${grouping}', 0, 100000)`,
+    `select first_day::text, last_day::text, ${COUNTED} from page_time_log_group_sums($1, $2, $3, '${grouping}', 0, 100000)`,
   ] as const;
 /** What readers return, by the logs themselves and by the counts: of projects, from, to. */
 const READS = {
