@@ -142,6 +142,7 @@ create or replace function {{page_time_log_group_sums}}(projects uuid[], oldest 
 declare
   begins constant date := coalesce(oldest, '0001-01-01');
   ends constant date := coalesce(newest, '9999-12-31');
+  first_month constant date := date_trunc('month', begins::timestamp);
   is_by_project constant boolean := grouping_by like 'project,%';
   step constant text := replace(grouping_by, 'project,', '');
   -- Null means the rows of each project.
@@ -150,9 +151,9 @@ begin
   return query
     with months as not materialized (
       select * from {{time_log_months}}
-       where of_all = (projects is null) and project_id = any (keys) and month > begins - 31 and month <= ends
+       where of_all = (projects is null) and project_id = any (keys) and month between first_month and ends
       union all
-      select * from {{time_log_months}} where keys is null and not of_all and month > begins - 31 and month <= ends
+      select * from {{time_log_months}} where keys is null and not of_all and month between first_month and ends
     ), found as materialized (
       select case when is_by_project then project_id end as project_id,
              case step when 'day' then day
