@@ -69,8 +69,9 @@ describe('the client and the service', () => {
       data: [],
       meta: { ...sum, total: 0, page: 1, limit: 50 },
     });
-    expect(await client.totals({ projectId, to: '2026-01-31', by: 'week', page: 1, limit: 7 })).toEqual({
-      data: [{ from: '2026-01-26', to: '2026-01-31', ...sum }],
+    const filter = { projectId, to: '2026-01-31', by: 'project,week', page: 1, limit: 7 } as const;
+    expect(await client.totals(filter)).toEqual({
+      data: [{ projectId, from: '2026-01-26', to: '2026-01-31', ...sum }],
       meta: { ...sum, total: 1, page: 1, limit: 7 },
     });
     for (const duration of [Number.MAX_VALUE, Number.MAX_VALUE]) await client.record({ ...log, duration });

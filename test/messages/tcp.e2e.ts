@@ -109,11 +109,11 @@ describe('time logs over TCP', () => {
     expect(await door.totals({ accessToken, query: { projectId } })).toEqual({
       answer: { success: true, data: [], meta: { ...whole, total: 0, page: 1, limit: 50 } },
     });
-    const query = { projectId, by: 'month', to: '2026-02-01', page: 2, limit: '1' };
+    const query = { projectId, by: 'project,month', to: '2026-02-01', page: 2, limit: '1' };
     expect(await door.totals({ accessToken, query })).toEqual({
       answer: {
         success: true,
-        data: [{ from: '2026-01-01', to: '2026-01-31', count: 2, duration: 0.3 }],
+        data: [{ projectId, from: '2026-01-01', to: '2026-01-31', count: 2, duration: 0.3 }],
         meta: { ...whole, total: 2, page: 2, limit: 1 },
       },
     });

@@ -109,7 +109,7 @@ export interface paths {
          *
          *     **Period.** `from` and `to` have the same meaning as in the list. A week starts on Monday (ISO 8601). Days are those of `date`, without a time zone. The first and last group are limited to the period.
          *
-         *     **Cost.** The cost does not depend on the number of logs. That of `by=project` and of `by=project,month` grows with the number of projects: a year of 100,000 projects takes about a second by project. One such sum is computed at a time. If it takes too long, or waits too long, the response is `503`.
+         *     **Cost.** The cost does not depend on the number of logs. That of groups by project grows with the number of projects, and with that of their months and days: a year takes about a second for 100,000 projects by `project`, or for 10,000 by `project,month`. One such sum is computed at a time. If it takes too long, or waits too long, the response is `503`.
          */
         get: operations["totalTimeLogs"];
         put?: never;
