@@ -15,7 +15,7 @@ const PACKAGES = '^libs/(backup|embedded-postgres|event-relay|host-kit|jwt|messa
 
 /** What is loaded before anything else, so that a mistake in a setting is reported at once. */
 const SETTINGS =
-  '^(src/process/(config|settings|database-url|suggest-setting)|libs/strict-url/src/(broker-url|url-query|nearest-name))\\.ts$';
+  '^(src/process/(config|settings|database-url|suggest-setting)|libs/strict-url/src/(broker-url|url-query|nearest-name|webhook))\\.ts$';
 const SINKS = '^libs/[^/]+/src/sinks/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

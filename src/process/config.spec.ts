@@ -12,10 +12,14 @@ const JWT = {
   AUTH_AUDIENCE: 'time-logs',
 };
 
+const SECRET = `whsec_${Buffer.alloc(24).toString('base64')}`;
 const DOTTED = `${TOKEN}.${TOKEN}.${TOKEN}`;
 /** Returns the settings that another one needs. */
-const neededBy = (name: string) =>
-  name.startsWith('AUTH_') ? JWT : name === 'CORS_HEADERS' ? { CORS_ORIGINS: '*' } : {};
+const neededBy = (name: string): NodeJS.ProcessEnv => {
+  if (name.startsWith('AUTH_')) return JWT;
+  if (name === 'CORS_HEADERS') return { CORS_ORIGINS: '*' };
+  return name === 'EVENTS_SECRET' ? { EVENTS_URL: 'https://hooks.example' } : {};
+};
 
 function errorsOf(env: NodeJS.ProcessEnv): string[] {
   try {
@@ -87,7 +91,8 @@ describe('loadConfig', () => {
         AUTH_SCOPE_CLAIMS: 'scope, resource_access.time-logs.roles',
         AUTH_SCOPE_PREFIX: 'https://api.example/',
         AUTH_PROJECTS_CLAIM: 'https://issuer.example/projects',
-        EVENTS_URL: 'nats://user:password@broker:4222',
+        EVENTS_URL: 'https://hooks.example/path',
+        EVENTS_SECRET: SECRET,
         MESSAGES_REPLY_QUEUES: 'replies-*',
         AUTH_ACCESS_TOKENS: 'on',
         SHUTDOWN_DELAY: '15',
@@ -111,7 +116,8 @@ describe('loadConfig', () => {
       host: '127.0.0.1',
       databaseUrl: 'postgres://a@b/c',
       migrationDatabaseUrl: 'postgresql://d@e/f?sslmode=verify-full',
-      eventsUrl: 'nats://user:password@broker:4222',
+      eventsUrl: 'https://hooks.example/path',
+      eventsSecret: SECRET,
       messagesReplyQueues: 'replies-*',
       dataDir: resolve('some/where'),
       logLevel: 'debug',
@@ -182,6 +188,7 @@ describe('loadConfig', () => {
       RATE_LIMIT: ['1/second', '999999999/hour'],
       SHUTDOWN_DELAY: ['3600'],
       EVENTS_URL: ['tls://broker', 'amqps://ada:secret@broker/logs'],
+      EVENTS_SECRET: [SECRET, `${SECRET}, ${SECRET}`],
       MESSAGES_URL: ['tcp://x:1', 'tls://broker', 'amqps://ada:secret@broker/logs'],
       API_DOCS: ['on'],
       DEADLINE: ['5', '0.125'],
@@ -209,6 +216,16 @@ describe('loadConfig', () => {
       ['REQUEST_TIMEOUT: must not be less than HEADERS_TIMEOUT, which it includes'],
     ],
     [{ HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '20' }, []],
+    [
+      { EVENTS_URL: 'https://hooks.example' },
+      [
+        'EVENTS_SECRET: is missing, and a webhook needs it; set it to the output of: echo "whsec_$(openssl rand -base64 32)"',
+      ],
+    ],
+    ...[{}, { EVENTS_URL: 'nats://broker' }].map((env): [NodeJS.ProcessEnv, string[]] => [
+      { ...env, EVENTS_SECRET: SECRET },
+      ['EVENTS_SECRET: needs the URL of a webhook in EVENTS_URL; remove one of the two'],
+    ]),
     ...['AUTH_AUDIENCE_CLAIM', 'AUTH_SCOPE_CLAIMS', 'AUTH_SCOPE_PREFIX', 'AUTH_PROJECTS_CLAIM'].map(
       (name): [NodeJS.ProcessEnv, string[]] => [
         { [name]: 'x' },
@@ -277,7 +294,8 @@ describe('loadConfig', () => {
       AUTH_ACCESS_TOKENS: ['false', 'OFF'],
       MESSAGES_REPLY_QUEUES: ['$JS.', 'time-log.created', 't*', '*', 'a*b', 'a b', '>'],
       EVENTS_URL: ['tcp://x:1', 'http://x:1', 'nats:', 'x'],
-      MESSAGES_URL: ['http://x:1', 'tcp://x'],
+      EVENTS_SECRET: ['x', `${SECRET},`, SECRET.slice(1)],
+      MESSAGES_URL: ['http://x:1', 'https://x', 'tcp://x'],
       AUTH_JWKS_URL: [
         ...['issuer.example/jwks', 'ftp://issuer.example/jwks', 'file:///etc/passwd', 'https://'],
         ...['https://issuer example/', 'https://user@issuer.example/', 'https://:password@issuer.example/'],

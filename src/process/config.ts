@@ -92,8 +92,10 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     messagesUrl: data.MESSAGES_URL,
     /** The reply addresses that are allowed in addition to those of the broker's clients. */
     messagesReplyQueues: data.MESSAGES_REPLY_QUEUES,
-    /** The broker to which events are published; undefined means none. */
+    /** The broker or webhook to which events are published; undefined means none. */
     eventsUrl: data.EVENTS_URL,
+    /** One or two secrets that sign the requests to the webhook. */
+    eventsSecret: data.EVENTS_SECRET,
     /** The absolute path of the folder with the embedded PostgreSQL and the first token. */
     dataDir: resolve(data.DATA_DIR),
     logLevel: data.LOG_LEVEL,

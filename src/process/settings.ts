@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { EVENT_PROTOCOLS, validateBrokerUrl } from '../../libs/strict-url/src/broker-url.js';
+import {
+  BROKER_PROTOCOLS,
+  EVENT_PROTOCOLS,
+  validateBrokerUrl,
+} from '../../libs/strict-url/src/broker-url.js';
+import { validateEventsSecret, validateSecrets } from '../../libs/strict-url/src/webhook.js';
 import { TIME_LOG_LIMITS } from '../time-log/time-log.limits.js';
 import { useVerifyFull, validateDatabaseUrl } from './database-url.js';
 
@@ -58,7 +63,7 @@ const rate = z
     const [requests, unit] = text.split('/');
     return { requests: Number(requests), seconds: UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS] };
   });
-const messagesUrl = checked((url) => validateBrokerUrl(url, ['tcp:', ...EVENT_PROTOCOLS]));
+const messagesUrl = checked((url) => validateBrokerUrl(url, ['tcp:', ...BROKER_PROTOCOLS]));
 const replyQueues = z
   .string()
   .refine(
@@ -87,6 +92,7 @@ const environment = z.object({
   MESSAGES_URL: messagesUrl.optional(),
   MESSAGES_REPLY_QUEUES: replyQueues.optional(),
   EVENTS_URL: eventsUrl.optional(),
+  EVENTS_SECRET: checked(validateSecrets).optional(),
   DATA_DIR: z.string().default(join(PROJECT, '.data')),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   ACCESS_TOKEN: tokens.optional(),
@@ -130,6 +136,7 @@ export const SECRETS = [
   'ACCESS_TOKEN',
   'MESSAGES_URL',
   'EVENTS_URL',
+  'EVENTS_SECRET',
 ] as const;
 
 /** The names of all variables that the service reads. */
@@ -157,6 +164,8 @@ export function parseSettings(variables: Variables): {
       'CORS_HEADERS: needs CORS_ORIGINS; without it no page of another origin may call the service',
     );
   }
+  const secretFault = data && validateEventsSecret(data.EVENTS_URL, data.EVENTS_SECRET);
+  if (secretFault !== undefined) faults.push(`EVENTS_SECRET: ${secretFault}`);
   return { data, faults: [...faults, ...tokenFaults(variables)] };
 }
 

@@ -7,13 +7,16 @@ import { sinkOf } from './sink-of.js';
 
 interface Settings {
   readonly eventsUrl?: string | undefined;
+  readonly eventsSecret?: string | undefined;
 }
 
 /** The relay, as the service binds it. Its table exists even if the relay is off. */
 export const eventRelay = {
   dependsOn: timeLogs,
-  bind: ({ eventsUrl }: Settings, logs: Type | DynamicModule) =>
-    eventsUrl === undefined ? undefined : EventRelayModule.over(logs, () => sinkOf(eventsUrl)),
+  bind: ({ eventsUrl, eventsSecret }: Settings, logs: Type | DynamicModule) =>
+    eventsUrl === undefined
+      ? undefined
+      : EventRelayModule.over(logs, () => sinkOf(eventsUrl, { secret: eventsSecret })),
   describeConnection: ({ eventsUrl }: Settings) => describeConnection('events', 'EVENTS_URL', eventsUrl),
   entities: eventRelayEntities,
   migrations: eventRelayMigrations,

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../../errors/src/index.js';
 import type { OutageLatch } from '../../../src/database/index.js';
 import { cloudEventOf } from '../../../src/feed/index.js';
-import type { EventSink } from './event-sink.js';
+import { EventRefusal, type EventSink } from './event-sink.js';
 import type { EventWindow, WaitingEvent } from './event-window.js';
 import { PublishThrottle } from './publish-throttle.js';
 import type { RelayIntervals } from './relay-intervals.js';
 
-/** The maximum number of events that are published and not acknowledged. */
+/** The maximum number of events that are published and not acknowledged, if the sink sets none. */
 const MAX_IN_FLIGHT = 128;
 
 export interface PublisherOptions {
@@ -27,7 +27,8 @@ export interface PublisherOptions {
 /**
  * Publishes the events of a window, several at once. After a failure it connects again and
  * publishes one event at a time, with growing delays, until the broker acknowledges an event that
- * was sent after the failure. An event that failed comes after all others.
+ * was sent after the failure. An event that failed comes after all others. One that was refused
+ * holds up its own project and log only.
  */
 export class EventPublisher {
   private readonly throttle = new PublishThrottle(() => this.advance());
@@ -72,10 +73,10 @@ export class EventPublisher {
   }
 
   private get mayStart(): boolean {
-    const limit = this.delayMs === 0 ? MAX_IN_FLIGHT : 1;
-    return (
-      !this.isStopped && this.timer === undefined && this.inFlight.size < limit && this.options.mayPublish()
-    );
+    const { sink, mayPublish } = this.options;
+    const limit = this.delayMs === 0 ? (sink.maxInFlight ?? MAX_IN_FLIGHT) : 1;
+    const isStopped = this.isStopped || sink.isStopped;
+    return !isStopped && this.timer === undefined && this.inFlight.size < limit && mayPublish();
   }
 
   private start(attempt: Promise<void>): void {
@@ -106,8 +107,11 @@ export class EventPublisher {
     try {
       await sink.publish(cloudEventOf(waiting.event, source));
     } catch (error) {
-      window.postpone(waiting, this.nextDelay(waiting.delayMs));
-      this.fail(startedAt, error);
+      const wanted = error instanceof EventRefusal ? error.retryAfterMs : undefined;
+      window.postpone(waiting, this.nextDelay(waiting.delayMs, wanted));
+      if (sink.isStopped) return;
+      if (error instanceof EventRefusal) this.refuse(startedAt, error);
+      else this.fail(startedAt, error);
       return;
     }
     window.acknowledge(waiting);
@@ -116,9 +120,18 @@ export class EventPublisher {
   }
 
   private succeed(startedAt: number): void {
+    this.noteAnswer(startedAt);
+    if (!this.options.window.hasFailed) this.options.waiting.end(startedAt);
+  }
+
+  private refuse(startedAt: number, error: EventRefusal): void {
+    this.noteAnswer(startedAt);
+    this.options.waiting.begin(startedAt, reasonOf(error));
+  }
+
+  private noteAnswer(startedAt: number): void {
     // An event that was in flight at the failure does not show that the sink works again.
     if (startedAt > this.failedAt) this.delayMs = 0;
-    if (!this.options.window.hasFailed) this.options.waiting.end(startedAt);
   }
 
   private fail(startedAt: number, error: unknown): void {
@@ -133,8 +146,9 @@ export class EventPublisher {
     }, this.delayMs).unref();
   }
 
-  private nextDelay(delayMs: number): number {
-    const { retry, longestRetry } = this.options.intervals;
-    return Math.min(longestRetry, Math.max(retry, delayMs * 2));
+  private nextDelay(delayMs: number, wanted = delayMs * 2): number {
+    const { sink, intervals } = this.options;
+    const { retry, longestRetry } = sink.retryDelays ?? intervals;
+    return Math.min(longestRetry, Math.max(retry, wanted));
   }
 }

@@ -50,6 +50,12 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
       // If a clock was set back, the log may be from the future.
       return Math.max(Date.now() - oldest.getTime(), performance.now() - this.oldestSince) / 1_000;
     });
+    if (this.sink.isStopped === undefined) return;
+    meter.gauge(
+      'time_log_event_relay_stopped',
+      '1 if this instance publishes nothing until a restart, because the webhook answered 410 Gone.',
+      () => Number(this.sink.isStopped),
+    );
   }
 
   onModuleDestroy(): void {

@@ -13,6 +13,9 @@ it.each([
   ['tls://someone:secret@Broker?cafile=x', 'nats://broker:4222'],
   ['amqps://someone:secret@Broker/%6cogs?cafile=x', 'amqps://broker:5671/logs'],
   ['tcp://0.0.0.0:4000', 'tcp://0.0.0.0:4000'],
+  ['https://Hooks.example', 'https://hooks.example:443/#8a5edab28263'],
+  ['https://hooks.example:8443/path?token=secret', 'https://hooks.example:8443/#b27a4846d467'],
+  ['http://localhost/path', 'http://localhost:80/#379c9f23425a'],
 ])('returns the canonical name of %s: %s', (url, name) => {
   expect(brokerName(new URL(url))).toBe(name);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { unescape } from 'node:querystring';
 import { natsTlsOptionsOf } from './broker-tls.js';
 
@@ -6,6 +7,8 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   'nats:': '4222',
   'amqp:': '5672',
   'amqps:': '5671',
+  'http:': '80',
+  'https:': '443',
 };
 
 /** Returns the options with which a NATS client connects to a `nats` or `tls` URL. */
@@ -26,12 +29,18 @@ export function describeConnection(name: string, setting: string, url: string | 
 
 /**
  * Returns the canonical name of the broker in a URL: without user and password, and the same for
- * all spellings of the URL. A NATS server has one port, so its name is the same with TLS.
+ * all spellings of the URL. A NATS server has one port, so its name is the same with TLS. The path
+ * and query of a webhook may be a secret, so they are a digest.
  */
-export function brokerName({ protocol: scheme, hostname, port, pathname }: URL): string {
+export function brokerName({ protocol: scheme, hostname, port, pathname, search }: URL): string {
   const protocol = scheme === 'tls:' ? 'nats:' : scheme;
   const address = `${protocol}//${hostname.toLowerCase()}:${port || DEFAULT_PORTS[protocol]}`;
+  if (protocol.startsWith('http')) return `${address}/#${shortDigestOf(pathname + search)}`;
   // As in amqplib: without a name the vhost is `/`.
   const vhost = protocol.startsWith('amqp') ? unescape(pathname.slice(1)) : '';
   return vhost === '' || vhost === '/' ? address : `${address}/${vhost}`;
+}
+
+function shortDigestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }

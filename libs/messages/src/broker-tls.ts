@@ -40,11 +40,11 @@ async function requireEncryption(): Promise<void> {
   };
 }
 
-/** Returns the reason why a broker was not reached, with the remedy for an error of TLS. */
-export function brokerFailureOf(error: unknown): string {
+/** Returns the reason why a server was not reached, with the remedy for an error of TLS. */
+export function brokerFailureOf(error: unknown, caSetting = 'cafile'): string {
   const reason = reasonOf(error);
   const { code } = (error ?? {}) as { code?: unknown };
   if (/wrong version number|packet length/i.test(reason)) return 'no TLS on this port';
   if (!/^(?!ERR_SSL).*(CERT|SIGNATURE)/.test(String(code))) return reason;
-  return `its certificate is not accepted: ${reason}; use the host of the certificate, and name its CA in cafile`;
+  return `its certificate is not accepted: ${reason}; use the host of the certificate, and name its CA in ${caSetting}`;
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { EVENT_PROTOCOLS, validateBrokerUrl } from './broker-url.js';
+import { BROKER_PROTOCOLS, EVENT_PROTOCOLS, validateBrokerUrl } from './broker-url.js';
 
 /** Contains PEM. */
 const FILE = encodeURIComponent(join(import.meta.dirname, '../../../test/support/certificates.ts'));
-const validate = (url: string) => validateBrokerUrl(url, ['tcp:', ...EVENT_PROTOCOLS]);
+const validate = (url: string) => validateBrokerUrl(url, ['tcp:', ...BROKER_PROTOCOLS]);
 
 it.each([
   ...['tcp://127.0.0.1:4000', 'tcp://[::1]:4000/', 'tcp://0.0.0.0:0'],
@@ -70,4 +70,37 @@ it('names only the protocols that a setting has', () => {
   expect(validateBrokerUrl('tcp://broker:1', ['nats:', 'amqps:'])).toBe(
     'must be nats://HOST:PORT or amqps://USER:PASSWORD@HOST:PORT, with other special characters percent-encoded',
   );
+});
+
+it.each([
+  ...['https://hooks.example', 'https://hooks.example:8443/a%2Fb/?token=x&y', 'HTTPS://[2001:db8::1]/x+y?+'],
+  ...['http://localhost:3001/hook', 'http://127.0.0.1', 'http://127.1:80/', 'http://[::1]:3001'],
+])('accepts the webhook %s', (url) => {
+  expect(validateBrokerUrl(url, EVENT_PROTOCOLS)).toBeUndefined();
+});
+
+const SIGNED = 'must not contain a user or password: requests are signed with EVENTS_SECRET';
+const PLAIN = 'must be https://HOST/PATH: http:// is allowed for loopback only';
+const FORM_OF_EVENTS = FORM.replace('tcp://HOST:PORT or ', '').replace(
+  ', with',
+  ' or https://HOST/PATH or http://localhost:PORT/PATH, with',
+);
+
+it.each([
+  ...['https://ada:sesame@hooks.example', 'https://ada@hooks.example', 'http://:sesame@localhost'].map(
+    (url) => [url, SIGNED],
+  ),
+  ...['http://hooks.example', 'http://10.0.0.1/', 'http://127.example', 'http://localhost.example'].map(
+    (url) => [url, PLAIN],
+  ),
+  ['https://hooks.example?cafile=/ca.pem', 'must not contain cafile: name the CA in NODE_EXTRA_CA_CERTS'],
+  ...[
+    'https://',
+    'https://hooks.example/#x',
+    'https://ada:1/word@hooks.example',
+    'https://a b/',
+    'ftp://x',
+  ].map((url) => [url, FORM_OF_EVENTS]),
+])('refuses the webhook %s: %s', (url, message) => {
+  expect(validateBrokerUrl(url, EVENT_PROTOCOLS)).toBe(message);
 });

@@ -6,6 +6,7 @@ import {
   validateQuery,
   wholeNumber,
 } from './url-query.js';
+import { validateWebhookUrl } from './webhook.js';
 
 type Protocol = keyof typeof FORMS;
 
@@ -15,6 +16,8 @@ const FORMS = {
   'tls:': 'tls://HOST:PORT',
   'amqp:': 'amqp://USER:PASSWORD@HOST:PORT',
   'amqps:': 'amqps://USER:PASSWORD@HOST:PORT',
+  'https:': 'https://HOST/PATH',
+  'http:': 'http://localhost:PORT/PATH',
 };
 
 const CA = ': name the CA of the broker in cafile';
@@ -30,7 +33,7 @@ const AMQP: QueryRules = {
   },
   unsupported: TLS_ADVICE,
 };
-const QUERY_RULES: Readonly<Record<Protocol, QueryRules>> = {
+const QUERY_RULES: Readonly<Record<Exclude<Protocol, 'https:' | 'http:'>, QueryRules>> = {
   'tcp:': { known: {} },
   'nats:': NATS,
   'tls:': NATS,
@@ -38,10 +41,11 @@ const QUERY_RULES: Readonly<Record<Protocol, QueryRules>> = {
   'amqps:': { ...AMQP, known: { ...AMQP.known, ...NATS.known } },
 };
 
-/** The protocols of brokers that events are published to. */
-export const EVENT_PROTOCOLS = ['nats:', 'tls:', 'amqp:', 'amqps:'] as const;
+export const BROKER_PROTOCOLS = ['nats:', 'tls:', 'amqp:', 'amqps:'] as const;
+/** The protocols of brokers and webhooks that events are published to. */
+export const EVENT_PROTOCOLS = [...BROKER_PROTOCOLS, 'https:', 'http:'] as const;
 
-/** Returns an error message for an invalid URL. It never contains a value of the URL. */
+/** Returns an error message for an invalid URL of a broker or webhook, without a value of the URL. */
 export function validateBrokerUrl(text: string, protocols: readonly Protocol[]): string | undefined {
   const url = /\s/.test(text) || !isDecodable(text) || !URL.canParse(text) ? undefined : new URL(text);
   const protocol = protocols.find((name) => name === url?.protocol);
@@ -56,6 +60,7 @@ export function validateBrokerUrl(text: string, protocols: readonly Protocol[]):
     (protocol === 'tcp:' && !url.port)
   )
     return `must be ${protocols.map((name) => FORMS[name]).join(' or ')}, with other special characters percent-encoded`;
+  if (protocol === 'https:' || protocol === 'http:') return validateWebhookUrl(url);
   if (url.username === '' && url.password !== '') return 'must have a user before the password';
   if (protocol === 'tcp:' && url.username !== '')
     return 'must not contain a user: senders of messages have tokens';

@@ -2,3 +2,4 @@
 
 export { EVENT_PROTOCOLS, validateBrokerUrl } from './broker-url.js';
 export { isDecodable } from './url-query.js';
+export { isWebhook, validateEventsSecret, webhookKeysOf } from './webhook.js';

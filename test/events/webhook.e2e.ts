@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measures.js';
+import { WebhookSink } from '../../libs/event-relay/src/sinks/webhook.sink.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+import { type RelayHost, startRelayHost } from './relay-host.js';
+import {
+  accept,
+  answer,
+  answerForever,
+  type Behaviour,
+  cut,
+  hang,
+  KEYS,
+  SECRETS,
+  WebhookReceiver,
+} from './webhook-receiver.js';
+
+/** Milliseconds. */
+const [SOON, HOUR] = [10, 3_600_000];
+const TIMES = { retry: SOON, longestRetry: 40, response: 500 };
+
+let database: TestDatabase;
+let receiver: WebhookReceiver;
+let host: RelayHost;
+/** What the sinks have reported. */
+let reports: string[];
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  receiver = new WebhookReceiver();
+  await receiver.start();
+  reports = [];
+});
+afterEach(async () => {
+  await host.close();
+  await receiver.kill();
+  await database.drop();
+});
+
+const start = async ({ times = TIMES, keys = KEYS.slice(0, 1) } = {}) => {
+  const sink = new WebhookSink(new URL(receiver.url), keys, (line) => void reports.push(line), times);
+  host = await startRelayHost(database.url, sink);
+  return sink;
+};
+const restart = async (...options: Parameters<typeof start>) => {
+  await host.close();
+  return start(...options);
+};
+const record = (projectId: string = randomUUID()) =>
+  host.timeLogs.record({ projectId, duration: 1.5, description: 'é 😀', date: '2026-01-31' });
+const arrived = (events: number) =>
+  eventually(() => expect(new Set(receiver.kept.map(({ id }) => id)).size).toBe(events));
+const attemptsOf = (projectId: string) =>
+  receiver.attempts.filter(({ event }) => event.subject === projectId);
+const idsOf = (projectId: string) => [
+  ...new Set(receiver.kept.filter(({ subject }) => subject === projectId).map(({ data }) => data.id)),
+];
+/** Does something to the requests of one project, and accepts the others. */
+const to =
+  (projectId: string, behave: Behaviour): Behaviour =>
+  (exchange) =>
+    exchange.event.subject === projectId ? behave(exchange) : accept(exchange);
+const leasedUntil = async () => {
+  const [row] = await queryOnce<{ until: string }>(
+    database.url,
+    'select leased_until::text as until from time_log_relays',
+  );
+  return row?.until;
+};
+
+describe('a webhook', () => {
+  it('gets each event of the feed as a request of its own, in the order of its project', async () => {
+    await start();
+    const [project, other] = [randomUUID(), randomUUID()];
+    const log = await record(project);
+    await record(other);
+    await host.timeLogs.correct(log.id, {
+      projectId: project,
+      duration: 2,
+      description: '',
+      date: '2026-01-31',
+    });
+    await host.timeLogs.delete(log.id);
+    await eventually(() => expect(receiver.kept.at(-1)).toMatchObject({ type: 'time-log.deleted' }));
+    for (const { event, headers } of receiver.attempts)
+      expect(headers).toMatchObject({
+        'content-type': 'application/cloudevents+json',
+        'user-agent': 'time-logs',
+        'webhook-id': event.id,
+        'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
+        'webhook-signature': expect.stringMatching(/^v1,[\w+/]{43}=$/),
+      });
+    expect(receiver.kept).toContainEqual(
+      expect.objectContaining({ subject: other, source: '/api/v1/time-logs' }),
+    );
+    expect([receiver.paths, host.lines]).toEqual([new Set(['/']), []]);
+  });
+
+  it('goes on at another secret where it was, and signs with both secrets meanwhile', async () => {
+    for (const keys of [KEYS.slice(0, 1), KEYS, KEYS.slice(1)]) {
+      if (receiver.kept.length === 0) await start({ keys });
+      else await restart({ keys });
+      const { length } = receiver.kept;
+      await record();
+      await arrived(length + 1);
+    }
+    expect(receiver.attempts.map(({ secrets }) => secrets)).toEqual([[SECRETS[0]], SECRETS, [SECRETS[1]]]);
+  });
+
+  it.each<[string, Behaviour, string]>([
+    ['answers 500', answer(500), 'the receiver answered 500 to the event ID'],
+    ['answers 404', answer(404), 'the receiver answered 404 to the event ID'],
+    [
+      'answers a redirect',
+      answer(308, { location: '/elsewhere' }),
+      'the receiver answered 308 to the event ID',
+    ],
+    ['cuts the connection', cut, 'the receiver did not answer the event ID (socket hang up)'],
+    [
+      'keeps the event and cuts the connection',
+      (exchange) => {
+        exchange.keep();
+        cut(exchange);
+      },
+      'the receiver did not answer the event ID (socket hang up)',
+    ],
+    ['is too slow', hang, 'the receiver did not answer the event ID (no response within 500 ms)'],
+    ['answers 500 for ever', answerForever(500), 'the receiver answered 500 to the event ID'],
+  ])('holds up only a project for which it %s', async (_what, behave, reason) => {
+    const { name } = await start();
+    const refused = randomUUID();
+    receiver.behave = to(refused, behave);
+    const logs = [await record(refused), await record(refused)];
+    for (let round = 0; round < 3; round++) {
+      const others = Array.from({ length: 8 }, () => randomUUID());
+      await Promise.all(others.map((project) => record(project)));
+      await eventually(() => expect(others.flatMap(idsOf)).toHaveLength(8));
+    }
+    await eventually(() => expect(attemptsOf(refused).length).toBeGreaterThan(2));
+    const ids = new Set(attemptsOf(refused).map(({ event }) => event.id));
+    expect([ids.size, receiver.paths]).toEqual([1, new Set(['/'])]);
+    receiver.behave = accept;
+    await eventually(() => expect(idsOf(refused)).toEqual(logs.map(({ id }) => id)));
+    const text = reason.replace('ID', [...ids][0]!);
+    await eventually(() =>
+      expect(host.lines).toEqual([
+        expect.stringContaining(`events wait for ${name}: ${text}`),
+        `events go to ${name} again`,
+      ]),
+    );
+  });
+
+  it('does not wait with other projects, however long one waits', async () => {
+    await start({ times: { ...TIMES, retry: HOUR, longestRetry: HOUR } });
+    const refused = randomUUID();
+    receiver.behave = to(refused, answer(500));
+    await record(refused);
+    await eventually(() => expect(host.lines).toHaveLength(1));
+    for (let events = 1; events <= 20; events++) {
+      await record();
+      await arrived(events);
+    }
+    expect(attemptsOf(refused)).toHaveLength(1);
+  });
+
+  it('is obeyed as to when it wants an event again', async () => {
+    await start({ times: { ...TIMES, longestRetry: HOUR } });
+    const refused = randomUUID();
+    receiver.behave = to(refused, answer(503, { 'retry-after': '3600' }));
+    await record(refused);
+    for (let events = 1; events <= 20; events++) {
+      await record();
+      await arrived(events);
+    }
+    expect(attemptsOf(refused)).toHaveLength(1);
+  });
+
+  it('acknowledges with the status, whatever the body', async () => {
+    await start();
+    receiver.behave = answerForever(200);
+    const project = randomUUID();
+    const logs = [await record(project), await record(project)];
+    await arrived(2);
+    expect([idsOf(project), receiver.attempts.length]).toEqual([logs.map(({ id }) => id), 2]);
+  });
+
+  it('may close a connection that it has used, which is no failure', async () => {
+    await start();
+    const used = new Set<unknown>();
+    receiver.behave = (exchange) => {
+      const { socket } = exchange.request;
+      (used.has(socket) ? cut : accept)(exchange);
+      used.add(socket);
+    };
+    for (let events = 1; events <= 3; events++) {
+      await record();
+      await arrived(events);
+    }
+    expect([receiver.attempts.length > 3, host.lines]).toEqual([true, []]);
+  });
+
+  it('is killed: events wait, and get there in order when it is back', async () => {
+    const { name } = await start();
+    const projects = Array.from({ length: 3 }, () => randomUUID());
+    await record(projects[0]);
+    await arrived(1);
+    await receiver.kill();
+    for (let i = 0; i < 30; i++) await record(projects[i % 3]);
+    await eventually(() => expect(host.lines).toHaveLength(1));
+    await receiver.start();
+    await arrived(31);
+    for (const project of projects) {
+      const sql = 'select id from time_logs where project_id = $1 order by position, id';
+      const logs = await queryOnce<{ id: string }>(database.url, sql, [project]);
+      expect(idsOf(project)).toEqual(logs.map(({ id }) => id));
+    }
+    await eventually(() =>
+      expect(host.lines).toEqual([
+        expect.stringMatching(`^events wait for ${name}: the receiver is out of reach [(].*ECONN`),
+        `events go to ${name} again`,
+      ]),
+    );
+  });
+
+  it('that is gone gets nothing more until a restart, and the instance keeps its lease', async () => {
+    const { name } = await start();
+    const underWay: Parameters<Behaviour>[0][] = [];
+    receiver.behave = (exchange) => {
+      if (underWay.push(exchange) === 4) underWay.forEach(answer(410));
+    };
+    await Promise.all(Array.from({ length: 4 }, () => record()));
+    await eventually(() => expect(reports).toHaveLength(1));
+    for (let renewal = 0; renewal < 3; renewal++) {
+      await record();
+      const until = await leasedUntil();
+      await eventually(async () => expect(await leasedUntil()).not.toBe(until));
+    }
+    const gauges: [string, number][] = [];
+    host.app.get(EventRelayMeasures).registerMetrics({
+      gauge: (metric: string, _help: string, read: () => number) => void gauges.push([metric, read()]),
+    } as never);
+    expect(gauges).toContainEqual(['time_log_event_relay_stopped', 1]);
+    expect([receiver.attempts.length, host.lines, reports]).toEqual([
+      4,
+      [],
+      [
+        `${name} wants no more events (it answered 410): none is published until this instance is restarted; set EVENTS_URL to another webhook, or remove it`,
+      ],
+    ]);
+    receiver.behave = accept;
+    await restart();
+    await arrived(7);
+  });
+
+  it('is not sent anything if its certificate is not accepted', async () => {
+    await receiver.kill();
+    receiver = new WebhookReceiver('https');
+    await receiver.start();
+    const { name } = await start();
+    await record();
+    await eventually(() =>
+      expect(host.lines).toEqual([
+        `events wait for ${name}: the receiver is out of reach (its certificate is not accepted: self-signed certificate; use the host of the certificate, and name its CA in NODE_EXTRA_CA_CERTS)`,
+      ]),
+    );
+    expect(receiver.paths).toEqual(new Set());
+  });
+});
