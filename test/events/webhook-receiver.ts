@@ -80,6 +80,10 @@ export class WebhookReceiver {
     this.port = (this.server.address() as AddressInfo).port;
   }
 
+  forget(): void {
+    [this.kept, this.attempts] = [[], []];
+  }
+
   /** As if it were killed. It may be started again. */
   async kill(): Promise<void> {
     const { server } = this;

@@ -17,12 +17,17 @@ const KILLS = timesOf(10, 2);
 /** Milliseconds that each writer waits after a create: what counts is what is written meanwhile, and not how fast. */
 const PACE = 10;
 /** Logs that wait for a broker, and how many of them one statement writes. */
-const BACKLOG = timesOf(100_000, 1_000);
+export const BACKLOG = timesOf(100_000, 1_000);
 const BATCH = 500;
 const RECORDED = `insert into time_logs (id, project_id, duration, description, date)
   select overlay(gen_random_uuid()::text placing '7' from 15 for 1)::uuid, ('0a000000-0000-4000-8000-00000000000' || n % 8)::uuid,
          1, '', '2026-01-31'
     from generate_series(1, $1) n`;
+
+/** Records the logs that wait, past the service. */
+export async function recordBacklog(url: string): Promise<void> {
+  for (let written = 0; written < BACKLOG; written += BATCH) await queryOnce(url, RECORDED, [BATCH]);
+}
 
 /**
  * Every event gets to a broker, whatever is taken away; `absence` is for how many milliseconds the broker is. Each
@@ -69,7 +74,8 @@ export function describeEvents(
         expect(BigInt((await note())?.position ?? 0)).toBeGreaterThan(from + BigInt(events)),
       );
     };
-    const start = () => serve(url, { EVENTS_URL: proxy.url(broker.url) });
+    const env = () => ({ ...broker.settings, EVENTS_URL: proxy.url(broker.url) });
+    const start = () => serve(url, env());
     const allPublished = () => eventually(async () => expect((await note())?.isLast).toBe(true));
     /** Ends the last service, and holds the events against the table. */
     const expectAllEvents = async (last: ServiceProcess) => {
@@ -81,8 +87,7 @@ export function describeEvents(
     };
     /** Injects a fault under writes, lets a service publish what is left, and looks at the events. */
     const survives = async (inject: (scene: ServiceUnderWrites) => Promise<void>) => {
-      const env = { EVENTS_URL: proxy.url(broker.url) };
-      await underWrites({ database: url, env, projects: 8, pace: PACE }, inject);
+      await underWrites({ database: url, env: env(), projects: 8, pace: PACE }, inject);
       await expireLease();
       const last = await start();
       await allPublished();
@@ -125,7 +130,7 @@ export function describeEvents(
     it(`${BACKLOG} logs that are recorded while the broker is away`, async () => {
       await proxy.takeAway();
       const service = await start();
-      for (let written = 0; written < BACKLOG; written += BATCH) await queryOnce(url, RECORDED, [BATCH]);
+      await recordBacklog(url);
       await eventually(() => expect(lines({ service })).toHaveLength(1));
       await proxy.restore();
       const begun = performance.now();
