@@ -1,7 +1,7 @@
 /* The public names for host applications. The index is for internal modules and may change with them. */
 
-export { FeedService } from './application/feed.service.js';
-export { type Backlog, FeedRepository } from './domain/feed.repository.js';
+export { type FeedOptions, FeedService } from './application/feed.service.js';
+export { type Backlog, type FeedPage, FeedRepository } from './domain/feed.repository.js';
 export { type FeedPlace, TimeLogEvent } from './domain/time-log-event.js';
 export { keepTimeLogPositions } from './infrastructure/keep-time-log-positions.js';
 export { TimeLogDeletions } from './infrastructure/time-log-deletions.js';

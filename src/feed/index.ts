@@ -1,5 +1,5 @@
 export { FeedService } from './application/feed.service.js';
-export { type Backlog, FeedRepository } from './domain/feed.repository.js';
+export { type Backlog, type FeedPage, FeedRepository } from './domain/feed.repository.js';
 export { type DeletedTimeLog, type FeedPlace, parseEventId, TimeLogEvent } from './domain/time-log-event.js';
 export { keepTimeLogPositions } from './infrastructure/keep-time-log-positions.js';
 export { TimeLogDeletions } from './infrastructure/time-log-deletions.js';

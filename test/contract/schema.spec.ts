@@ -29,6 +29,7 @@ const TABLES = [
   'time_log_changes',
   'time_log_decades',
   'time_log_deletions',
+  'time_log_departures',
   'time_log_folds',
   'time_log_keys',
   'time_log_months',

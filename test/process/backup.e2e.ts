@@ -109,7 +109,7 @@ describe('backup and restore on the embedded database', () => {
   it('bring every row back as it was, with the tokens, and whoever follows the feed goes on', async () => {
     const target = fresh();
     const total = 2_491 + ODD_ROWS.length;
-    const rows = `access_tokens 1 rows, time_log_deletions 0 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${total} rows`;
+    const rows = `access_tokens 1 rows, time_log_deletions 0 rows, time_log_departures 0 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${total} rows`;
     expect(saved).toEqual({ ...done, stdout: `saved ${file}: ${rows}\n` });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await run('restore', [file], { DATA_DIR: target })).toEqual({

@@ -3,11 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { loadConfig } from '../../src/process/config.js';
-import {
-  EVENT_ID_PATTERN,
-  FEED_GONE,
-  FEED_NEEDS_ALL_PROJECTS,
-} from '../../src/feed/domain/time-log-event.js';
+import { EVENT_ID_PATTERN, FEED_GONE } from '../../src/feed/domain/time-log-event.js';
 import { PROJECT_NOT_ALLOWED } from '../../src/time-log/domain/project-access.js';
 import {
   MAX_IDEMPOTENCY_KEY_LENGTH,
@@ -181,7 +177,6 @@ describe('the OpenAPI document', () => {
     const messages = [
       ...faults,
       PROJECT_NOT_ALLOWED,
-      FEED_NEEDS_ALL_PROJECTS,
       FEED_GONE.message,
       TIME_LOG_CHANGED.message,
       IDEMPOTENCY_KEY_REUSED.message,

@@ -6,8 +6,11 @@ import { sendList } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
+import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
 import { LargeResponseLimiter } from '../../time-log/wire/large-response-limiter.js';
+import { projectIdsOf } from '../../time-log/wire/list-time-logs.dto.js';
 import { FeedService } from '../application/feed.service.js';
+import type { FeedPage } from '../domain/feed.repository.js';
 import type { TimeLogEvent } from '../domain/time-log-event.js';
 import { cloudEventOf, SOURCE_OF_EVENTS } from '../wire/cloud-event.js';
 import { ListEventsDto } from './list-events.dto.js';
@@ -35,16 +38,19 @@ export class FeedController extends TimeLogRoutes {
     @Res() response: Response,
   ): Promise<void> {
     const limit = Number(query.limit);
-    const call = callOptionsOf(request[STATE].caller);
+    const options = {
+      ...callOptionsOf(request[STATE].caller),
+      projectIds: query.projectId === undefined ? undefined : projectIdsOf(query.projectId),
+    };
     await sendList(this.largeResponses, request, response, {
       limit,
-      estimateBytes: () => this.service.weighEvents(query.lastEventId, limit, call),
+      estimateBytes: () => this.service.weighEvents(query.lastEventId, limit, options),
       make: async () => {
-        const events = await this.service.events(query.lastEventId, limit, call);
-        const last = events.at(-1)?.id ?? query.lastEventId;
+        const page = await this.service.page(query.lastEventId, limit, options);
+        const isFiltered = options.projectIds !== undefined || options.access !== ALL_PROJECTS;
         return {
-          list: { before: '[', items: eventJsons(events, this.source), after: ']' },
-          link: nextEventsLink(last, limit),
+          list: { before: '[', items: eventJsons(page.events, this.source), after: ']' },
+          link: eventLinks(page, limit, options.projectIds, isFiltered),
         };
       },
       type: EVENTS_TYPE,
@@ -56,8 +62,14 @@ function* eventJsons(events: readonly TimeLogEvent[], source: string): Generator
   for (const event of events) yield JSON.stringify(cloudEventOf(event, source));
 }
 
-/** Returns the `Link` header of a page of events. The next page starts after the last event of this one. */
-function nextEventsLink(lastEventId: string | undefined, limit: number): string {
-  const start = lastEventId === undefined ? '' : `lastEventId=${lastEventId}&`;
-  return `<?${start}limit=${limit}>; rel="next"`;
+/** Returns the `Link` header of a page of events. Only pages of some projects tell whether they are the last. */
+function eventLinks(
+  { next, isLast }: FeedPage,
+  limit: number,
+  projectIds: readonly string[] | undefined,
+  isFiltered: boolean,
+): string {
+  const start = next === undefined ? '' : `lastEventId=${next}&`;
+  const target = `<?${start}limit=${limit}${projectIds === undefined ? '' : `&projectId=${projectIds.join()}`}>`;
+  return `${target}; rel="next"${isFiltered && isLast ? `, ${target}; rel="last"` : ''}`;
 }

@@ -1,5 +1,6 @@
 import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, pageLimitFault } from '../../time-log/domain/page-request.js';
+import { projectIdsFault } from '../../time-log/domain/time-log.rules.js';
 import { lastEventIdFault } from '../domain/time-log-event.js';
 
 /** The query of the feed, as text. Error messages follow the order of these fields. */
@@ -10,4 +11,8 @@ export class ListEventsDto {
 
   @Rule(pageLimitFault)
   limit = String(DEFAULT_PAGE.limit);
+
+  @Omittable()
+  @Rule(projectIdsFault)
+  projectId?: string;
 }

@@ -1,50 +1,73 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import type { CallOptions } from '../../time-log/application/call-options.js';
+import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
-import type { FeedRepository } from '../domain/feed.repository.js';
-import {
-  FEED_NEEDS_ALL_PROJECTS,
-  type FeedPlace,
-  parseEventId,
-  type TimeLogEvent,
-} from '../domain/time-log-event.js';
+import type { FeedPage, FeedRepository } from '../domain/feed.repository.js';
+import { lastEventIdFault, parseEventId, type TimeLogEvent } from '../domain/time-log-event.js';
+
+/** The options of a page of the feed. */
+export interface FeedOptions extends CallOptions {
+  /** The projects whose events to return, in lower case; by default all that the caller may access. */
+  readonly projectIds?: readonly string[] | undefined;
+}
 
 /** The feed of changes, for HTTP and the code of a host. */
 export class FeedService {
   constructor(private readonly repository: FeedRepository) {}
 
   /**
-   * Returns the next events after the one with an id, or from the start, oldest first. Throws DomainError
-   * VALIDATION_ERROR if the id is malformed, FORBIDDEN if the caller is bound to projects, GONE if the feed
-   * no longer reaches back to the event, or SERVICE_UNAVAILABLE.
+   * Returns the next events after the one with an id, or from the start, oldest first; none at the end of the
+   * feed. Throws DomainError VALIDATION_ERROR if the id is malformed, FORBIDDEN if the caller may not access a
+   * project, GONE if the feed no longer reaches back to the event, or SERVICE_UNAVAILABLE.
    */
   async events(
     lastEventId: string | undefined,
     limit: number,
-    options: CallOptions = {},
+    options: FeedOptions = {},
   ): Promise<readonly TimeLogEvent[]> {
-    return this.repository.eventsAfter(feedPlaceOf(lastEventId, options), limit);
+    for (let place = lastEventId; ;) {
+      const { events, next, isLast } = await this.page(place, limit, options);
+      if (events.length > 0 || isLast) return events;
+      place = next;
+    }
   }
 
   /**
-   * Returns a lower bound for the bytes of these events, which is cheaper than reading them; undefined if the
-   * store has none. Throws like `events`.
+   * Returns the next events after a place, which is the id of an event or `next` of an earlier page, or from the
+   * start. A page of some projects may have few events or none before the end. Throws like `events`.
+   */
+  async page(lastEventId: string | undefined, limit: number, options: FeedOptions = {}): Promise<FeedPage> {
+    const projectIds = projectsOf(lastEventId, options);
+    if (projectIds?.length === 0) return { events: [], next: lastEventId, isLast: true };
+    if (projectIds) return this.repository.eventsOfProjects(projectIds, lastEventId, limit);
+    const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
+    const events = await this.repository.eventsAfter(place, limit);
+    return { events, next: events.at(-1)?.id ?? lastEventId, isLast: events.length < limit };
+  }
+
+  /**
+   * Returns a lower bound for the bytes of the events of a page, which is cheaper than reading them; undefined if
+   * the store has none. Throws like `page`.
    */
   async weighEvents(
     lastEventId: string | undefined,
     limit: number,
-    options: CallOptions = {},
+    options: FeedOptions = {},
   ): Promise<number | undefined> {
-    return this.repository.weighEvents?.(feedPlaceOf(lastEventId, options), limit);
+    const projectIds = projectsOf(lastEventId, options);
+    if (projectIds?.length === 0) return 0;
+    if (projectIds) return this.repository.weighEventsOfProjects?.(projectIds, lastEventId, limit);
+    const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
+    return this.repository.weighEvents?.(place, limit);
   }
 }
 
-/** Returns the place after an event. Rejects callers that are bound to projects: the feed has the logs of all. */
-function feedPlaceOf(
+/** Checks a call, and returns the projects whose events it may and wants to read; undefined for all. */
+function projectsOf(
   lastEventId: string | undefined,
-  { access = ALL_PROJECTS }: CallOptions,
-): FeedPlace | undefined {
-  const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
-  if (access === ALL_PROJECTS) return place;
-  throw new DomainError('FORBIDDEN', FEED_NEEDS_ALL_PROJECTS);
+  { projectIds, ...call }: FeedOptions,
+): readonly string[] | undefined {
+  const fault = lastEventId === undefined ? undefined : lastEventIdFault(lastEventId);
+  if (fault !== undefined) throw new DomainError('VALIDATION_ERROR', fault);
+  const access = accessTo(projectIds, call);
+  return projectIds ?? (access === ALL_PROJECTS ? undefined : access);
 }

@@ -7,6 +7,15 @@ export interface Backlog {
   readonly oldest: Date | undefined;
 }
 
+/** A page of the feed. */
+export interface FeedPage {
+  readonly events: readonly TimeLogEvent[];
+  /** The place after which the next page starts, in the form of an event id; undefined for the beginning. */
+  readonly next: string | undefined;
+  /** Whether there was nothing more to read. */
+  readonly isLast: boolean;
+}
+
 /**
  * The port to the store of events. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable. An
  * adapter that removes the records of deletions throws DomainError GONE for a place before them.
@@ -18,6 +27,18 @@ export abstract class FeedRepository {
    */
   abstract eventsAfter(place: FeedPlace | undefined, limit: number): Promise<readonly TimeLogEvent[]>;
 
+  /**
+   * Returns the next events of some projects, and where to continue. A log that leaves them is a deletion, with
+   * the project that it has left. A page may have fewer events than there are. A place is the id of an event
+   * or `next` of an earlier page, which must not contain values of other projects: the id of an event, a position
+   * with a UUID that is no log, or 64 characters of base64url.
+   */
+  abstract eventsOfProjects(
+    projectIds: readonly string[],
+    place: string | undefined,
+    limit: number,
+  ): Promise<FeedPage>;
+
   /** Returns the number of events after a place; it counts no more than `limit`. */
   abstract backlog(place: FeedPlace, limit: number): Promise<Backlog>;
 
@@ -26,4 +47,11 @@ export abstract class FeedRepository {
    * without it a page is read even if it does not fit into memory limits.
    */
   weighEvents?(place: FeedPlace | undefined, limit: number): Promise<number>;
+
+  /** Does the same for `eventsOfProjects`. */
+  weighEventsOfProjects?(
+    projectIds: readonly string[],
+    place: string | undefined,
+    limit: number,
+  ): Promise<number>;
 }

@@ -7,9 +7,9 @@ export const EVENT_ID_PATTERN = `(0|[1-9][0-9]{0,18})-${UUID_PATTERN}`;
 const EVENT_ID = new RegExp(`^${EVENT_ID_PATTERN}$`);
 const MAX_POSITION = 2n ** 63n - 1n;
 const LAST_EVENT_ID_FAULT = 'lastEventId must be the id of an event';
-
-/** The message for a caller that is bound to projects: the feed has the logs of all. */
-export const FEED_NEEDS_ALL_PROJECTS = 'the feed needs a token for all projects';
+/** A regular expression for places in the feed of some projects that are not right after one of its events. */
+export const OPAQUE_PLACE_PATTERN = '[A-Za-z0-9_-]{64}';
+const OPAQUE_PLACE = new RegExp(`^${OPAQUE_PLACE_PATTERN}$`);
 
 /** The error for a place after which records of deletions were removed. */
 export const FEED_GONE: ErrorKind = {
@@ -33,7 +33,7 @@ export class TimeLogEvent {
   constructor(
     /** A decimal number, up to 2^63-1. */
     readonly position: string,
-    /** The current log; for a deleted one its id and last project. */
+    /** The current log; for a deleted one its id and last project, for one that has left a project that project. */
     readonly log: TimeLog | DeletedTimeLog,
     /** The time of the correction or deletion. */
     private readonly changedAt?: Date,
@@ -55,16 +55,27 @@ export class TimeLogEvent {
   }
 }
 
-/** Returns the error message for a malformed `lastEventId`, or undefined. */
-export function lastEventIdFault(value: unknown): string | undefined {
-  return typeof value === 'string' && feedPlaceFrom(value) ? undefined : LAST_EVENT_ID_FAULT;
+/** Returns whether a text is the id of an event. */
+export function isEventId(text: string): boolean {
+  return feedPlaceFrom(text) !== undefined;
 }
 
-/** Returns the place after the event with an id. Throws DomainError VALIDATION_ERROR if the id is malformed. */
+/** Returns the error message for a malformed `lastEventId`, or undefined. */
+export function lastEventIdFault(value: unknown): string | undefined {
+  const isPlace = typeof value === 'string' && (feedPlaceFrom(value) ?? OPAQUE_PLACE.test(value));
+  return isPlace ? undefined : LAST_EVENT_ID_FAULT;
+}
+
+/**
+ * Returns the place after the event with an id. Throws DomainError VALIDATION_ERROR if the id is malformed, or
+ * GONE for an opaque place, which only the feed of some projects has.
+ */
 export function parseEventId(eventId: string): FeedPlace {
   const place = feedPlaceFrom(eventId);
-  if (place === undefined) throw new DomainError('VALIDATION_ERROR', LAST_EVENT_ID_FAULT);
-  return place;
+  if (place) return place;
+  throw OPAQUE_PLACE.test(eventId)
+    ? new DomainError(FEED_GONE)
+    : new DomainError('VALIDATION_ERROR', LAST_EVENT_ID_FAULT);
 }
 
 function feedPlaceFrom(text: string): FeedPlace | undefined {

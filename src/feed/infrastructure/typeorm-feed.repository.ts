@@ -3,8 +3,15 @@ import { hasSqlState, PreparedStatement, type TextRow } from '../../database/ind
 import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
-import { type Backlog, FeedRepository } from '../domain/feed.repository.js';
-import { FEED_GONE, type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
+import { type Backlog, type FeedPage, FeedRepository } from '../domain/feed.repository.js';
+import {
+  FEED_GONE,
+  type FeedPlace,
+  isEventId,
+  parseEventId,
+  TimeLogEvent,
+} from '../domain/time-log-event.js';
+import { openPlace, sealPlace, type StoredPlace } from './place-token.js';
 
 /** The SQLSTATE for a place after which records of deletions were removed (feed.sql of the schema). */
 const GONE_STATE = /^TL410$/;
@@ -18,20 +25,26 @@ const EVENT_COLUMNS = [
   millisecondsOf('coalesce((log).corrected_at, (deletion).deleted_at)'),
   'position',
 ];
+/** The columns between those, for events of some projects. */
+const PLACE_COLUMNS = ['mark', 'place_position', 'place_id', 'is_end::text'];
+/** The maximum number of events of all projects that a page of some projects looks at, which takes 20 ms. */
+const MAX_LOOKED_EVENTS = 10_000;
 
 /** Reads the feed of a TypeOrmTimeLogRepository. */
 export class TypeOrmFeedRepository extends FeedRepository {
   private events: PreparedStatement | undefined;
+  private projectEvents: PreparedStatement | undefined;
 
-  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'database' | 'rows'>) {
+  constructor(
+    private readonly logs: Pick<TypeOrmTimeLogRepository, 'database' | 'rows'>,
+    private readonly maxLookedEvents = MAX_LOOKED_EVENTS,
+  ) {
     super();
   }
 
   override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
     // The rows and the horizon must come from one snapshot, so this is one statement.
-    this.events ??= new PreparedStatement(
-      `select ${this.logs.rows.selection('log')}, ${EVENT_COLUMNS.map((column, index) => `${column} as event_${index}`).join()} from ${this.routine}`,
-    );
+    this.events ??= this.statement(EVENT_COLUMNS, this.routine);
     const rows = await this.logs.database
       .query(this.events, [place?.position, place?.logId, limit])
       .catch(throwGone);
@@ -48,6 +61,75 @@ export class TypeOrmFeedRepository extends FeedRepository {
     return Number(row!.bytes);
   }
 
+  override async eventsOfProjects(
+    projectIds: readonly string[],
+    place: string | undefined,
+    limit: number,
+  ): Promise<FeedPage> {
+    this.projectEvents ??= this.statement([...PLACE_COLUMNS, ...EVENT_COLUMNS], this.projectRoutine);
+    const values = await this.projectValues(projectIds, place, limit);
+    const rows = await this.logs.database.query(this.projectEvents, values).catch(throwGone);
+    // There are no rows if the place is ahead of what this server can return.
+    if (rows.length === 0) return { events: [], next: place, isLast: true };
+    const events = rows.filter((row) => row.at(-1) !== null).map((row) => this.eventOf(row));
+    const [mark, position, logId, isEnd] = rows
+      .at(-1)!
+      .slice(-PLACE_COLUMNS.length - EVENT_COLUMNS.length, -EVENT_COLUMNS.length) as string[];
+    const isLast = isEnd === 'true';
+    const end = `${position}-${logId}`;
+    // Right after the mark, a place must say whether its reader has started before the mark.
+    const isPublic = isLast ? BigInt(position!) !== BigInt(mark!) + 1n : events.at(-1)?.id === end;
+    const next = isPublic
+      ? end
+      : sealPlace(await this.placeKey(), { mark: mark!, position: position!, logId: logId! });
+    return { events, next, isLast };
+  }
+
+  override async weighEventsOfProjects(
+    projectIds: readonly string[],
+    place: string | undefined,
+    limit: number,
+  ): Promise<number> {
+    const [row] = await this.logs.database
+      .query<{ bytes: string | null }>(
+        `select sum(${this.logs.rows.textBytes('log')}) as bytes from ${this.projectRoutine}`,
+        await this.projectValues(projectIds, place, limit),
+      )
+      .catch(throwGone);
+    return Number(row!.bytes);
+  }
+
+  private async projectValues(
+    projectIds: readonly string[],
+    place: string | undefined,
+    limit: number,
+  ): Promise<unknown[]> {
+    const start = place === undefined ? undefined : await this.storedPlace(place);
+    return [projectIds, start?.mark, start?.position, start?.logId, limit, this.maxLookedEvents];
+  }
+
+  private async storedPlace(place: string): Promise<FeedPlace & Partial<StoredPlace>> {
+    if (isEventId(place)) return parseEventId(place);
+    const stored = openPlace(await this.placeKey(), place);
+    // A restored database has another key.
+    if (stored === undefined) throw new DomainError(FEED_GONE);
+    return stored;
+  }
+
+  private async placeKey(): Promise<string> {
+    const routine = this.logs.database.routine('time_log_place_key');
+    const [row] = await this.logs.database.query<{ key: string | null }>(`select ${routine}() as key`);
+    if (row!.key !== null) return row!.key;
+    throw new Error(
+      `the comment of the function ${routine} is missing: comment on it with a long random text`,
+    );
+  }
+
+  private statement(columns: readonly string[], routine: string): PreparedStatement {
+    const names = columns.map((column, index) => `${column} as event_${index}`).join();
+    return new PreparedStatement(`select ${this.logs.rows.selection('log')}, ${names} from ${routine}`);
+  }
+
   private eventOf(row: TextRow): TimeLogEvent {
     const [deletedId, projectId, milliseconds, position] = row.slice(-EVENT_COLUMNS.length);
     const log = deletedId == null ? this.logs.rows.log(row) : { id: deletedId, projectId: projectId! };
@@ -60,6 +142,10 @@ export class TypeOrmFeedRepository extends FeedRepository {
 
   private get routine(): string {
     return `${this.logs.database.routine('time_log_events')}($1, $2, $3)`;
+  }
+
+  private get projectRoutine(): string {
+    return `${this.logs.database.routine('time_log_project_events')}($1, $2, $3, $4, $5, $6)`;
   }
 
   override async backlog(place: FeedPlace, limit: number): Promise<Backlog> {

@@ -19,6 +19,7 @@ const ROUTINES = [
   'page_time_log_project_sums',
   'page_time_log_group_sums',
   'time_log_events',
+  'time_log_project_events',
 ];
 
 /**

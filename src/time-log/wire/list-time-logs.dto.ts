@@ -30,6 +30,7 @@ export function criteriaOfChecked({ projectId, from, to, page, limit }: ListTime
   };
 }
 
-function projectIdsOf(text: string): readonly string[] {
+/** Returns the projects of a checked text. */
+export function projectIdsOf(text: string): readonly string[] {
   return [...new Set(text.toLowerCase().split(','))];
 }

@@ -9,8 +9,10 @@ import {
 import {
   type Backlog,
   type DeletedTimeLog,
+  type FeedPage,
   type FeedPlace,
   type FeedRepository,
+  parseEventId,
   TimeLogEvent,
 } from '../../../../src/feed/index.js';
 import type { Grouping, Totals, TotalsRepository } from '../../../../src/totals/index.js';
@@ -48,6 +50,8 @@ export class InMemoryTimeLogRepository
     { readonly fingerprint: string; readonly ids: readonly string[] }
   >();
   private readonly events = new Map<string, TimeLogEvent>();
+  /** The projects that logs have left, as deletions. */
+  private readonly departures: TimeLogEvent[] = [];
   private position = 0;
 
   override async add(log: TimeLog): Promise<void> {
@@ -90,6 +94,10 @@ export class InMemoryTimeLogRepository
     this.logs.set(log.id, corrected);
     if (isDeepStrictEqual(before, corrected)) this.recorded();
     else this.publish(corrected, new Date());
+    if (before.projectId !== corrected.projectId)
+      this.departures.push(
+        new TimeLogEvent(String(this.position), { id: log.id, projectId: before.projectId }, new Date()),
+      );
     return corrected;
   }
 
@@ -144,6 +152,24 @@ export class InMemoryTimeLogRepository
   async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
     const start = Number(place?.position ?? 0);
     return [...this.events.values()].filter(({ position }) => Number(position) > start).slice(0, limit);
+  }
+
+  async eventsOfProjects(
+    projectIds: readonly string[],
+    place: string | undefined,
+    limit: number,
+  ): Promise<FeedPage> {
+    const start = place === undefined ? 0 : Number(parseEventId(place).position);
+    const found = [...this.events.values(), ...this.departures]
+      .filter(({ position, log }) => Number(position) > start && projectIds.includes(log.projectId))
+      .filter(
+        ({ type, log }) => type !== 'deleted' || !projectIds.includes(this.logs.get(log.id)?.projectId ?? ''),
+      )
+      .sort((a, b) => Number(a.position) - Number(b.position));
+    const events = found.slice(0, limit);
+    const isLast = events.length < limit;
+    const end = `${Math.max(start, this.position)}-ffffffff-ffff-ffff-ffff-ffffffffffff`;
+    return { events, next: isLast ? end : events.at(-1)!.id, isLast };
   }
 
   async backlog(place: FeedPlace, limit: number): Promise<Backlog> {

@@ -4,12 +4,13 @@
 
 -- Called before the update of a log. If a value changes, the row moves to the end of the feed. A
 -- position that the statement sets must not be earlier, because readers have passed earlier
--- positions.
+-- positions. If the project changes, the log also leaves a departure.
 create or replace function {{tell_time_log_correction}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 declare
   here constant bigint := ((pg_current_xact_id())::text)::bigint + tg_argv[0]::bigint;
   asked constant bigint := new."position";
+  removed {{time_log_deletions}};
 begin
   new."position" := old."position";
   new.corrected_at := old.corrected_at;
@@ -27,9 +28,40 @@ begin
   end if;
   if new."position" <> old."position" then
     -- Removes a deletion with the event id that the log has had so far.
-    delete from {{time_log_deletions}} where "position" = old."position" and id = old.id and project_id is not null;
+    delete from {{time_log_deletions}} where "position" = old."position" and id = old.id and project_id is not null
+    returning * into removed;
+    if removed.project_id <> old.project_id then
+      insert into {{time_log_departures}} ("position", id, project_id, left_at)
+      values (removed."position", removed.id, removed.project_id, removed.deleted_at) on conflict do nothing;
+    end if;
+  end if;
+  -- Nobody has seen the log in the projects that follow within one transaction.
+  if new.project_id <> old.project_id and new.id = old.id
+     and not exists (select from {{time_log_departures}} where "position" = here and id = old.id) then
+    insert into {{time_log_departures}} ("position", id, project_id, left_at)
+    values (here, old.id, old.project_id, clock_timestamp());
   end if;
   return new;
+end $$;
+
+-- Records deletions at a position. `positions` and `projects` are the last ones of the logs. It
+-- replaces the deletion of a log that was stored again: that has the event id of the log. If the log
+-- was stored in another project, readers of the first one get a departure instead.
+create or replace function {{record_time_log_deletions}}(here bigint, positions bigint[], ids uuid[], projects uuid[])
+  returns void language plpgsql as $$
+#variable_conflict use_column
+begin
+  with removed as (
+    delete from {{time_log_deletions}} deletion
+     using unnest(positions || array_fill(here, array[cardinality(ids)]), ids || ids, projects || projects) as gone ("position", id, last_project)
+     where deletion."position" = gone."position" and deletion.id = gone.id and deletion.project_id is not null
+    returning deletion."position", deletion.id, project_id, deleted_at, last_project
+  )
+  insert into {{time_log_departures}} ("position", id, project_id, left_at)
+  select "position", id, project_id, deleted_at from removed where project_id <> last_project on conflict do nothing;
+  insert into {{time_log_deletions}} ("position", id, project_id, deleted_at)
+  select here, id, project_id, clock_timestamp() from unnest(ids, projects) as gone (id, project_id)
+  on conflict ("position", id) do update set project_id = excluded.project_id, deleted_at = excluded.deleted_at;
 end $$;
 
 -- Called after a statement that deletes logs, after an update that changes the id of a log, and
@@ -57,20 +89,13 @@ begin
         from (select id, project_id, "position", (row_number() over () - 1) / 100000 as part from changed) numbered
        group by part
     loop
-      -- Removes the deletion of a log that was stored again: it has the event id of the log.
-      delete from {{time_log_deletions}} deletion using unnest(positions, ids) as gone ("position", id)
-       where deletion."position" = gone."position" and deletion.id = gone.id and deletion.project_id is not null;
-      insert into {{time_log_deletions}} ("position", id, project_id, deleted_at)
-      select here, id, project_id, clock_timestamp() from unnest(ids, projects) as gone (id, project_id)
-      on conflict ("position", id) do update set project_id = excluded.project_id, deleted_at = excluded.deleted_at;
+      perform {{record_time_log_deletions}}(here, positions, ids, projects);
     end loop;
   when 'UPDATE' then
     ids := array[old.id];
-    projects := array[old.project_id];
-    insert into {{time_log_deletions}} ("position", id, project_id, deleted_at)
-    select here, id, project_id, clock_timestamp() from unnest(ids, projects) as gone (id, project_id)
-    on conflict ("position", id) do update set project_id = excluded.project_id, deleted_at = excluded.deleted_at;
+    perform {{record_time_log_deletions}}(here, array[old."position"], ids, array[old.project_id]);
   else
+    delete from {{time_log_departures}};
     delete from {{time_log_deletions}};
     insert into {{time_log_deletions}} ("position", id, project_id, deleted_at)
     -- Earlier logs are published at the position after the mark, which no log of this transaction
@@ -132,8 +157,8 @@ begin
      order by place, id, deletion is not null limit event_limit;
 end $$;
 
--- Forgets the deletions made before a day (UTC). The last of them becomes the mark. Returns their
--- number.
+-- Forgets the deletions and departures from before a day (UTC). The place of the last of them becomes
+-- the mark. Returns their number.
 create or replace function {{forget_time_log_deletions}}(before date) returns bigint language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -141,8 +166,10 @@ declare
   last_id uuid;
   forgotten bigint;
 begin
-  select "position", id into last_position, last_id from {{time_log_deletions}} gone
-   where project_id is not null and deleted_at < before::timestamp at time zone 'UTC'
+  select "position", id into last_position, last_id
+    from (select "position", id, deleted_at from {{time_log_deletions}} where project_id is not null
+          union all select "position", id, left_at from {{time_log_departures}}) gone
+   where deleted_at < before::timestamp at time zone 'UTC'
      and "position" + 1 < pg_snapshot_xmin(pg_current_snapshot())::text::bigint + {{time_log_shift}}()
      and not exists (select from {{time_log_deletions}} mark where mark.project_id is null and mark."position" + 1 = gone."position")
    order by "position" desc, id desc limit 1;
@@ -150,10 +177,12 @@ begin
     return 0;
   end if;
   with gone as (
-    delete from {{time_log_deletions}} where ("position", id) < (last_position, last_id) returning project_id
+    delete from {{time_log_deletions}} where ("position", id) <= (last_position, last_id) returning project_id
+  ), departed as (
+    delete from {{time_log_departures}} where ("position", id) <= (last_position, last_id) returning project_id
   )
-  select count(project_id) + 1 into forgotten from gone;
-  update {{time_log_deletions}} set project_id = null where "position" = last_position and id = last_id;
+  select (select count(project_id) from gone) + (select count(*) from departed) into forgotten;
+  insert into {{time_log_deletions}} ("position", id, project_id, deleted_at) values (last_position, last_id, null, clock_timestamp());
   return forgotten;
 end $$;
 
@@ -164,13 +193,14 @@ end $$;
 -- position of that transaction. A consumer that has read any of the logs must start again, and
 -- receives nothing until that transaction has ended. In a chain of such transactions, each open
 -- when the previous one commits, consumers start again once for any number of logs. Deletions
--- before the mark are never published, so it also removes up to `most` of them.
+-- before the mark are never published, so it also removes up to `most` of them, and of departures.
 create or replace function {{drop_time_logs}}(before date, after_date date, after_id uuid, most integer, following bigint)
   returns table (dropped integer, removed integer, last_date date, last_id uuid) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
 #variable_conflict use_column
 declare
   rows tid[];
+  departed integer;
 begin
   removed := 0;
   select array_agg(place), count(*), (array_agg(date order by date desc, id desc))[1], (array_agg(id order by date desc, id desc))[1]
@@ -192,6 +222,13 @@ begin
                                             where mark.project_id is null order by mark."position" desc, mark.id desc limit 1)
        order by gone."position", gone.id limit most for update skip locked));
     get diagnostics removed = row_count;
+    delete from {{time_log_departures}} where ctid = any (array(
+      select gone.ctid from {{time_log_departures}} gone
+       where (gone."position", gone.id) < (select mark."position", mark.id from {{time_log_deletions}} mark
+                                            where mark.project_id is null order by mark."position" desc, mark.id desc limit 1)
+       order by gone."position", gone.id limit most for update skip locked));
+    get diagnostics departed = row_count;
+    removed := removed + departed;
   end if;
   delete from {{time_logs}} where ctid = any (rows);
   return next;

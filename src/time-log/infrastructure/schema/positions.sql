@@ -27,7 +27,7 @@ begin
 end $$;
 
 -- Returns the bounds of positions:
--- newest: the newest position of logs, deletions and the mark; null if there are none.
+-- newest: the newest position of logs, deletions, departures and the mark; null if there are none.
 -- next: the first position that is higher than those of all visible transactions, including the
 -- current one.
 -- noted: the values that the last start recorded: the server, its start time, the time of
@@ -39,7 +39,8 @@ create or replace function {{time_log_position_bounds}}()
   select newest, next, noted,
          ceil(greatest(newest::numeric + 1, next,
            noted[4]::numeric + 4194304 * greatest(0, extract(epoch from clock_timestamp()) - noted[3]::numeric)))
-    from (select greatest((select max("position") from {{time_logs}}), (select max("position") from {{time_log_deletions}})) as newest,
+    from (select greatest((select max("position") from {{time_logs}}), (select max("position") from {{time_log_deletions}}),
+                          (select max("position") from {{time_log_departures}})) as newest,
                  {{time_log_shift}}() + greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
                                                  pg_current_xact_id_if_assigned()::text::bigint + 1) as next,
                  -- They are recorded in the comment on the function that each start calls.

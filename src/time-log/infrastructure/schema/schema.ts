@@ -6,7 +6,17 @@ import { TEXTS } from './texts.js';
 const PLACEHOLDER = /\{\{(\.?)(\w+)('*)\}\}/g;
 /** The files of the current schema, in the order in which they run. Functions may run again. */
 const TABLES = ['tables', 'counts'];
-const FUNCTIONS = ['append', 'fold', 'totals', 'pages', 'check', 'feed', 'positions', 'compatible'];
+const FUNCTIONS = [
+  'append',
+  'fold',
+  'totals',
+  'pages',
+  'check',
+  'project-feed',
+  'feed',
+  'positions',
+  'compatible',
+];
 
 /** Runs SQL whose placeholders become names with the schema and prefix of the DataSource. */
 export async function runText(runner: QueryRunner, sql: string): Promise<void> {
