@@ -3,8 +3,8 @@ import { MIN_PAGE_SIZE } from './iterate-logs.js';
 const IDEMPOTENCY_KEY = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
 /** One entity tag or several (RFC 9110), as in an `If-Match` header. */
 const ENTITY_TAGS = /^(W\/)?"[\x21\x23-\x7e]*"( ?, ?(W\/)?"[\x21\x23-\x7e]*")*$/;
-/** A position in the feed and the id of a log. */
-const EVENT_ID = /^\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** A position in the feed and the id of a log, or an opaque place in the feed of some projects. */
+const EVENT_ID = /^(\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w-]{64})$/i;
 /** The maximum delay of timers in browsers and Node. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The maximum number of items of a page that the service allows. */

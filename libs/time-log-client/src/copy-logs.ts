@@ -1,4 +1,4 @@
-import { apply, type FeedReader, isGone, iteratePages } from './iterate-events.js';
+import { apply, type FeedReader, isGone, iterateEventPages } from './iterate-events.js';
 import type { TimeLogExport } from './export-logs.js';
 import type { TimeLogCopy } from './time-logs.js';
 
@@ -10,7 +10,7 @@ interface CopySource extends FeedReader {
   readonly startExport: () => Promise<TimeLogExport>;
 }
 
-/** Fills a copy, or continues it after an event. Returns the next `after` at the end of the feed. */
+/** Fills a copy, or continues it after a place. Returns the next `after` at the end of the feed. */
 export async function copyLogs(
   { startExport, ...feed }: CopySource,
   copy: TimeLogCopy,
@@ -20,13 +20,12 @@ export async function copyLogs(
   for (let restarts = 0; ;) {
     last ??= await fill(copy, await startExport());
     try {
-      for await (const events of iteratePages(feed, last)) {
+      for await (const { events, next = events.at(-1)?.id } of iterateEventPages(feed, last)) {
         for (const event of events) await apply(event, copy);
         restarts = 0;
-        const id = events.at(-1)?.id;
-        if (id === undefined) continue;
-        last = id;
-        await copy.save?.(id);
+        if (next === undefined || next === last) continue;
+        last = next;
+        await copy.save?.(next);
       }
       return last;
     } catch (error) {

@@ -1,3 +1,4 @@
+import { type HttpResponse, parseJson } from './failure.js';
 import type { components } from './openapi.js';
 import { TimeLogError } from './time-log.error.js';
 import type { RecordedTimeLog, TimeLogCopy, WithAttributes } from './time-logs.js';
@@ -11,59 +12,72 @@ type OfAnyHost<E extends { data: object }> = E extends unknown
   : never;
 type WithAttributesOf<Data> = Data extends { createdAt: string } ? WithAttributes : unknown;
 
+/** A page of the feed. */
+export interface EventPage {
+  readonly events: readonly TimeLogEvent[];
+  /** The place after which the next page starts. */
+  readonly next: string | undefined;
+  /** Whether the service says that there was nothing more to read. */
+  readonly isLast: boolean;
+}
+
 export interface FeedReader {
-  /** Requests the next events after the one with this id. */
-  readonly readPage: (lastEventId: string | undefined) => Promise<readonly TimeLogEvent[]>;
+  /** Requests the next events after a place. */
+  readonly readPage: (place: string | undefined) => Promise<EventPage>;
   /** The maximum number of events of a page. */
   readonly pageSize: number;
   /** Waits before the next request for new events. Undefined to stop at the end of the feed. */
   readonly pause?: (() => Promise<unknown>) | undefined;
 }
 
-/** Yields the events of the feed after the one with this id, each once and in order. */
-export async function* iterateEvents(
-  feed: FeedReader,
-  after: string | undefined,
-): AsyncGenerator<TimeLogEvent, void, undefined> {
-  for await (const events of iteratePages(feed, after)) yield* events;
-}
-
-/** Yields the pages of the feed after the event with this id. The last one may be empty. */
-export async function* iteratePages(
+/** Yields the pages of the feed after a place, in order. A page of some projects may be empty before the end. */
+export async function* iterateEventPages(
   { readPage, pageSize, pause }: FeedReader,
   after: string | undefined,
-): AsyncGenerator<readonly TimeLogEvent[], void, undefined> {
-  for (let last = after; ;) {
-    const events = await readPage(last);
-    yield events;
-    last = events.at(-1)?.id ?? last;
-    if (events.length >= pageSize) continue;
+): AsyncGenerator<EventPage, void, undefined> {
+  for (let place = after; ;) {
+    const page = await readPage(place);
+    yield page;
+    const last = page.events.at(-1)?.id ?? place;
+    place = page.next ?? last;
+    // A short page that leads further than its last event has only stopped early.
+    const isEnd = page.isLast || (page.events.length < pageSize && place === last);
+    if (!isEnd) continue;
     if (!pause) return;
     await pause();
   }
 }
 
+export async function* eventsOf(
+  pages: AsyncIterable<EventPage>,
+): AsyncGenerator<TimeLogEvent, void, undefined> {
+  for await (const { events } of pages) yield* events;
+}
+
 /**
  * Applies the events of the feed to a copy of the logs, and then yields each. If the feed no longer
- * reaches back to the last event, it empties the copy and starts from the beginning.
+ * reaches back to the last place, it empties the copy and starts from the beginning.
  */
 export async function* followEvents(
   copy: Map<string, RecordedTimeLog>,
-  eventsAfter: (last: string | undefined) => AsyncIterable<TimeLogEvent>,
+  pagesAfter: (place: string | undefined) => AsyncIterable<EventPage>,
   after: string | undefined,
 ): AsyncGenerator<TimeLogEvent, void, undefined> {
-  for (let last = after; ;) {
+  for (let place = after; ;) {
     try {
-      for await (const event of eventsAfter(last)) {
-        apply(event, copy);
-        last = event.id;
-        yield event;
+      for await (const { events, next } of pagesAfter(place)) {
+        for (const event of events) {
+          apply(event, copy);
+          place = event.id;
+          yield event;
+        }
+        place = next ?? place;
       }
       return;
     } catch (error) {
-      if (last === undefined || !isGone(error)) throw error;
+      if (place === undefined || !isGone(error)) throw error;
       copy.clear();
-      last = undefined;
+      place = undefined;
     }
   }
 }
@@ -84,10 +98,14 @@ export function apply(event: TimeLogEvent, copy: Pick<TimeLogCopy, 'set' | 'dele
   }
 }
 
-/** Returns the events in a response body; undefined if it is another body. */
-export function parseEvents(body: unknown): readonly TimeLogEvent[] | undefined {
+/** Returns the page in a response; undefined if it is another response. */
+export function parseEventPage({ status, headers, text }: HttpResponse): EventPage | undefined {
+  const body = parseJson(text);
   const isPage = Array.isArray(body) && body.every((event: Partial<TimeLogEvent> | null) => isEvent(event));
-  return isPage ? (body as TimeLogEvent[]) : undefined;
+  if (status !== 200 || !isPage) return undefined;
+  const link = headers.get('link') ?? '';
+  const [, next] = /<\?(?:[^>]*&)?lastEventId=([\w-]+)[^>]*>; rel="next"/.exec(link) ?? [];
+  return { events: body as TimeLogEvent[], next, isLast: link.includes('rel="last"') };
 }
 
 function isEvent(event: Partial<TimeLogEvent> | null): boolean {

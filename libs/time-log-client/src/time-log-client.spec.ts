@@ -1057,6 +1057,35 @@ describe('events', () => {
     expect((await allOf(client.events({ pageSize: 2 }))).map(({ id }) => id)).toEqual(PLACES);
   });
 
+  it('of some projects continue where an empty page has stopped, and pause only at the end', async () => {
+    const [stop, end] = ['x'.repeat(64), '9-ffffffff-ffff-ffff-ffff-ffffffffffff'];
+    const link = (place: string) => `<?lastEventId=${place}&limit=2&projectId=a,b>`;
+    const stopped = (place: string, relations: readonly string[], ...ids: string[]) =>
+      answered(200, ids.map(eventOf), {
+        link: relations.map((relation) => `${link(place)}; rel="${relation}"`).join(', '),
+      });
+    const { client, runtime } = clientOf([
+      stopped(stop, ['next']),
+      stopped(stop, ['next'], one),
+      stopped(end, ['next', 'last']),
+      stopped(two, ['next'], two),
+    ]);
+    const seen = [];
+    for await (const { id } of client.events({ projectId: ['a', 'b'], wait: 700, pageSize: 2 })) {
+      seen.push(id);
+      if (id === two) break;
+    }
+    expect([seen, runtime.times]).toEqual([
+      [one, two],
+      [0, 0, 0, 700],
+    ]);
+    const projects = 'limit=2&projectId=a%2Cb';
+    expect(queries(runtime)).toEqual([
+      `?${projects}`,
+      ...[stop, stop, end].map((place) => `?lastEventId=${place}&${projects}`),
+    ]);
+  });
+
   describe('are applied to a copy', () => {
     const [id, other] = [ITEM.id, '019c1363-4a3b-7245-b697-5dec9f548a59'];
     const change = (position: number, type: string, data: { id: string }) => ({
@@ -1104,6 +1133,17 @@ describe('events', () => {
         '?limit=1',
         `?lastEventId=7-${id}&limit=1`,
       ]);
+    });
+
+    it('also if it no longer reaches back to where an empty page has stopped', async () => {
+      const next = `<?lastEventId=${'x'.repeat(64)}&limit=1>; rel="next"`;
+      const { client } = clientOf([
+        answered(200, [], { link: next }),
+        gone,
+        answered(200, [created]),
+        answered(200, []),
+      ]);
+      expect(await allOf(client.follow(new Map(), { pageSize: 1 }))).toEqual([created]);
     });
 
     it('and reject with GONE at the beginning', async () => {

@@ -13,10 +13,11 @@ import { type Export, iterateBytes, iterateLines, type TimeLogExport } from './e
 import { type HttpResponse, parseJson } from './failure.js';
 import { HttpTransport, type HttpRequest } from './http-transport.js';
 import {
+  eventsOf,
   type FeedReader,
   followEvents,
-  iterateEvents,
-  parseEvents,
+  iterateEventPages,
+  parseEventPage,
   type TimeLogEvent,
 } from './iterate-events.js';
 import { iterateLogs } from './iterate-logs.js';
@@ -240,17 +241,18 @@ export class TimeLogClient implements TimeLogs {
    * with an empty copy.
    */
   events({ after, ...options }: EventsOptions = {}): AsyncGenerator<TimeLogEvent, void, undefined> {
-    return iterateEvents(this.feedReader(after, options), after);
+    return eventsOf(iterateEventPages(this.feedReader(after, options), after));
   }
 
   private feedReader(
     after: string | undefined,
-    { wait, pageSize = EVENTS_PAGE_SIZE, signal }: EventsOptions,
+    { projectId, wait, pageSize = EVENTS_PAGE_SIZE, signal }: EventsOptions,
   ): FeedReader {
     requireEventsOptions(after, pageSize, wait);
+    const projects = projectId === undefined ? undefined : [projectId].flat().join();
     const readPage = (lastEventId: string | undefined) => {
-      const path = `${this.path}/events${queryOf({ lastEventId, limit: pageSize })}`;
-      return this.send({ method: 'GET', path, parse: jsonBody(parseEvents) }, this.tries, signal);
+      const path = `${this.path}/events${queryOf({ lastEventId, limit: pageSize, projectId: projects })}`;
+      return this.send({ method: 'GET', path, parse: parseEventPage }, this.tries, signal);
     };
     const never = () => new Promise<never>(() => undefined);
     // An abort ends the pause, too. The next request then rejects.
@@ -263,16 +265,17 @@ export class TimeLogClient implements TimeLogs {
 
   /**
    * Applies the events to a copy of the logs by id, and then yields each. A copy that is empty at
-   * first has all logs of the service at the end of the feed. Pass `after` only with the copy as it
-   * was at that event. If the feed no longer reaches back to it, the copy is emptied and filled
-   * again.
+   * first has all logs of the service at the end of the feed, or those of the projects. Pass `after`
+   * only with the copy as it was at that event. If the feed no longer reaches back to it, the copy is
+   * emptied and filled again.
    */
   follow(
     copy: Map<string, RecordedTimeLog>,
     { after, ...options }: EventsOptions = {},
   ): AsyncGenerator<TimeLogEvent, void, undefined> {
-    const eventsAfter = (last: string | undefined) => this.events({ ...options, after: last });
-    return followEvents(copy, eventsAfter, after);
+    const pagesAfter = (place: string | undefined) =>
+      iterateEventPages(this.feedReader(place, options), place);
+    return followEvents(copy, pagesAfter, after);
   }
 
   /** Resolves if the service is available; otherwise rejects with the reason after one try. */

@@ -68,6 +68,8 @@ export interface ListOptions extends CallOptions {
 
 /** The options of `events` and `follow`. */
 export interface EventsOptions extends CallOptions {
+  /** The projects whose events to read. By default all that the token may read. */
+  readonly projectId?: string | readonly string[] | undefined;
   /** The id of the last processed event: iteration starts after it. By default at the beginning. */
   readonly after?: string | undefined;
   /** The milliseconds between requests at the end of the feed. By default iteration stops there. */
