@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { scopes as scopesOfService } from '../support/compiled.js';
 import { Issuer, makeKey } from '../support/issuer.js';
 import {
@@ -68,10 +69,15 @@ describe.each([
     expect(outcome(await list(caller, `projectId=${FOREIGN}`))).toEqual(NOT_ALLOWED);
     expect(outcome(await send(caller, `${TIME_LOGS}/totals?projectId=${FOREIGN}`))).toEqual(NOT_ALLOWED);
     expect((await send(caller, `${TIME_LOGS}/totals`)).body).toMatchObject({ meta: { count: total } });
-    expect(outcome(await send(caller, `${TIME_LOGS}/events`))).toEqual([
-      403,
-      refusal('FORBIDDEN', 'the feed needs a token for all projects'),
-    ]);
+    expect(outcome(await send(caller, `${TIME_LOGS}/events?projectId=${FOREIGN}`))).toEqual(NOT_ALLOWED);
+    await eventually(async () => {
+      const events = (await send(caller, `${TIME_LOGS}/events?limit=1000`)).body as {
+        subject: string;
+        data: { id: string };
+      }[];
+      expect(events.map(({ data }) => data.id)).toContain(own);
+      expect(new Set(events.map(({ subject }) => subject))).toEqual(new Set([OWN]));
+    });
     expect((await get(caller, own)).status).toBe(200);
     expect((await correct(caller, own)).status).toBe(200);
     expect(outcome(await correct(caller, own, { ...LOG, projectId: FOREIGN }))).toEqual(NOT_ALLOWED);
@@ -95,6 +101,11 @@ it.each([undefined, [OWN, 'x']])('a JWT whose claim is %j sees nothing', async (
   expect(await totalOf(as(token))).toBe(0);
   expect(outcome(await create(as(token)))).toEqual(NOT_ALLOWED);
   expect(outcome(await get(as(token), own))).toEqual(NOT_THERE);
+  const feed = await send(as(token), `${TIME_LOGS}/events`);
+  expect([feed.text, feed.headers.get('link')]).toEqual([
+    '[]',
+    '<?limit=50>; rel="next", <?limit=50>; rel="last"',
+  ]);
 });
 
 it.each([

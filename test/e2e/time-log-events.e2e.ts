@@ -23,6 +23,7 @@ const TYPE = 'application/cloudevents-batch+json; charset=utf-8';
 interface Event {
   readonly id: string;
   readonly type: string;
+  readonly subject: string;
   readonly data: { readonly id: string; readonly description: string };
 }
 
@@ -208,6 +209,7 @@ describe('GET /api/v1/time-logs/events', () => {
 
   const log = '019c1370-4e1b-7000-8000-000000000001';
   const noEvent = 'lastEventId must be the id of an event';
+  const noProjects = 'projectId must be a UUID, or at most 100 separated by commas';
   it.each([
     ...[
       '',
@@ -219,13 +221,15 @@ describe('GET /api/v1/time-logs/events', () => {
       `-5-${log}`,
       `9223372036854775808-${log}`,
       `5-${log}0`,
+      'x'.repeat(63),
+      'x'.repeat(65),
     ].map((id) => [`lastEventId=${id}`, noEvent] as const),
-    ['timeout=5000', 'unknown parameter: timeout (known: lastEventId, limit)'],
+    ['timeout=5000', 'unknown parameter: timeout (known: lastEventId, limit, projectId)'],
     ['lastEventId=x&limit=0', `${noEvent}; limit must be a whole number from 1 to 1000`],
     ['limit=1001', 'limit must be a whole number from 1 to 1000'],
     [
       'limit=1&page=2&projectId=x',
-      'unknown parameter: page; unknown parameter: projectId (known: lastEventId, limit)',
+      `${noProjects}; unknown parameter: page (known: lastEventId, limit, projectId)`,
     ],
   ])('refuses %s', async (query, message) => {
     expect(outcome(await feed(query))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
@@ -236,6 +240,59 @@ describe('GET /api/v1/time-logs/events', () => {
     [`0-${log}`, 3],
   ])('takes the place %s', async (place, count) => {
     await fullFeed(count, `lastEventId=${place}&limit=1000`);
+  });
+
+  it('tells of some projects alone what becomes of their logs: one that leaves them is deleted', async () => {
+    const [FIRST, SECOND, FOREIGN] = ['a', 'b', 'c'].map((n) => PROJECT.replace(/.$/, n)) as [
+      string,
+      string,
+      string,
+    ];
+    const both = `projectId=${FIRST.toUpperCase()},${SECOND}`;
+    const make = async (projectId: string) => idOf(await create(app, { ...LOG, projectId }));
+    const [leaving, moving, entering] = [await make(FIRST), await make(FIRST), await make(FOREIGN)];
+    const told = async (count: number, query: string) =>
+      eventsIn(await fullFeed(count, query)).map(({ type, subject, data }) => [type, subject, data.id]);
+    expect(await told(2, both)).toEqual([
+      ['time-log.created', FIRST, leaving],
+      ['time-log.created', FIRST, moving],
+    ]);
+    const end = await feed(`${both}&limit=3`);
+    const place = /lastEventId=(\d+-f{8}-f{4}-f{4}-f{4}-f{12})/.exec(end.headers.get('link')!)![1]!;
+    const link = `<?lastEventId=${place}&limit=3&projectId=${FIRST},${SECOND}>`;
+    expect(end.headers.get('link')).toBe(`${link}; rel="next", ${link}; rel="last"`);
+    const clerk = {
+      ...app,
+      token: (await app.tokens.create({ name: 'clerk', scopes: ['time-logs:correct'] })).token,
+    };
+    for (const [id, projectId] of [
+      [leaving, FOREIGN],
+      [moving, SECOND],
+      [entering, FIRST],
+    ] as const)
+      expect((await correct(clerk, id, { ...LOG, projectId })).status).toBe(200);
+    expect(await told(3, `${both}&lastEventId=${place}`)).toEqual([
+      ['time-log.deleted', FIRST, leaving],
+      ['time-log.corrected', SECOND, moving],
+      ['time-log.corrected', FIRST, entering],
+    ]);
+    const [left] = eventsIn(await feed(`${both}&lastEventId=${place}&limit=1`));
+    expect(left!.data).toEqual({ id: leaving, projectId: FIRST });
+    expect(await told(1, `projectId=${FOREIGN}&lastEventId=${left!.id}`)).toEqual([
+      ['time-log.deleted', FOREIGN, entering],
+    ]);
+    const full = await feed(`${both}&lastEventId=${place}&limit=1`);
+    expect(full.headers.get('link')).toBe(
+      `<?lastEventId=${left!.id}&limit=1&projectId=${FIRST},${SECOND}>; rel="next"`,
+    );
+  });
+
+  it('answers 410 for a place of some projects that it cannot read', async () => {
+    for (const query of ['', `projectId=${PROJECT}&`])
+      expect(outcome(await feed(`${query}lastEventId=${'x'.repeat(64)}`))).toMatchObject([
+        410,
+        { error: 'GONE' },
+      ]);
   });
 
   it('answers 410 for a place from before TRUNCATE, and never without a place', async () => {
