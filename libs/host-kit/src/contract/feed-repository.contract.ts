@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { type FeedRepository, parseEventId, type TimeLogEvent } from '../../../../src/feed/index.js';
 import {
   ALL_PROJECTS,
@@ -50,6 +51,65 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Reposit
       deepEqual(await feed.backlog(parseEventId(before[2]!.id), 5), { events: 2, oldest: corrected!.time });
     },
   );
+
+  suite.it('returns the events of some projects, and a log that leaves them as a deletion', async () => {
+    const { repository, feed } = await create();
+    const [own, other, foreign] = [randomUUID(), randomUUID(), randomUUID()];
+    const add = async (projectId: string) => {
+      const log = TimeLog.record({ ...normalizedValues(newLog()), projectId }, newLog().id);
+      await repository.add(log);
+      return log;
+    };
+    const move = async (log: TimeLog, projectId: string) => {
+      const moved = TimeLog.record({ ...normalizedValues(log), projectId }, log.id);
+      equal(await repository.correct(moved, ALL_PROJECTS), true);
+      return moved;
+    };
+    /** Reads to the end by pages of one event. */
+    const read = async (projectIds: readonly string[], start?: string) => {
+      const events: TimeLogEvent[] = [];
+      for (let place = start; ;) {
+        const page = await feed.eventsOfProjects(projectIds, place, 1);
+        events.push(...page.events);
+        if (page.isLast) return { events, place: page.next };
+        ok(page.next !== undefined && page.next !== place);
+        place = page.next;
+      }
+    };
+    const logsAfter = (
+      projectIds: readonly string[],
+      start: string | undefined,
+      expected: readonly unknown[],
+    ) =>
+      eventually(async () => {
+        const { events, place } = await read(projectIds, start);
+        deepEqual(
+          events.map(({ log }) => log),
+          expected,
+        );
+        for (const { type, log } of events) equal(type === 'deleted', !(log instanceof TimeLog));
+        return place;
+      });
+    const [leaving, moving, entering] = [await add(own), await add(own), await add(foreign)];
+    await logsAfter([foreign], undefined, [entering]);
+    const start = await logsAfter([own, other], undefined, [leaving, moving]);
+    const left = await move(leaving, foreign);
+    const [moved, entered] = [await move(moving, other), await move(entering, own)];
+    const leftOwn = { id: leaving.id, projectId: own };
+    const end = await logsAfter([own, other], start, [leftOwn, moved, entered]);
+    await logsAfter([own], start, [leftOwn, { id: moving.id, projectId: own }, entered]);
+    await logsAfter([foreign], start, [left, { id: entering.id, projectId: foreign }]);
+    deepEqual(await repository.delete(leaving.id, ALL_PROJECTS), left);
+    deepEqual(await repository.delete(moving.id, ALL_PROJECTS), moved);
+    await logsAfter([own, other], end, [{ id: moving.id, projectId: other }]);
+    await logsAfter([own, other], undefined, [
+      leftOwn,
+      { id: moving.id, projectId: own },
+      entered,
+      { id: moving.id, projectId: other },
+    ]);
+    await logsAfter([], undefined, []);
+  });
 
   suite.describe('returns events', () => {
     let feed: FeedRepository;
