@@ -26,7 +26,9 @@ export interface Reader {
 
 const limits = { ...loadConfig({}, false).limits, deadline: 30_000 };
 const patience = { queue: limits.writeQueue, wait: limits.deadline };
-const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
+/** The project of new logs. */
+export const FIRST_PROJECT = randomUUID();
+const values = { projectId: FIRST_PROJECT, duration: 1, description: '', date: '2026-01-31' };
 
 /** Two instances of the service on one database. */
 export async function openInstances(url: string): Promise<Instance[]> {

@@ -2,12 +2,13 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { keepTimeLogPositions } from '../../../src/feed/index.js';
-import { insert, newLog } from '../../support/feed-traffic.js';
+import { FIRST_PROJECT, insert, newLog } from '../../support/feed-traffic.js';
 
 /** Milliseconds for which a transaction is open at most, between two of its statements. */
 const LONGEST = 25;
 
-const PROJECTS = Array.from({ length: 3 }, () => randomUUID());
+/** Those of new logs first. */
+export const PROJECTS = [FIRST_PROJECT, randomUUID(), randomUUID()];
 const one = <T>(all: readonly T[]): T => all[randomInt(all.length)]!;
 const values = () =>
   `project_id = '${one(PROJECTS)}', duration = ${1 + randomInt(3)}, description = '${randomInt(3)}'`;
