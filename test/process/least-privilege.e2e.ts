@@ -150,6 +150,16 @@ describe.each([
     }
   });
 
+  it('has the feed of a project that a log has left', async () => {
+    const log = { ...LOG, projectId: randomUUID() };
+    const id = idOf(await create(target(), log));
+    expect((await correct(target(), id, { ...log, projectId: randomUUID() })).status).toBe(200);
+    await eventually(async () => {
+      const { body } = await send(target(), `${TIME_LOGS}/events?projectId=${log.projectId}`);
+      expect(body).toMatchObject([{ type: 'time-log.deleted', data: { id, projectId: log.projectId } }]);
+    });
+  });
+
   it('brings, corrects and deletes a log, and counts follow', async () => {
     const log = { ...LOG, projectId: randomUUID() };
     const id = idOf(await create(target(), log));
