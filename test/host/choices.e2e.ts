@@ -142,7 +142,7 @@ describe('a host that chooses', () => {
         .get<DataSource>('with logsDataSource')
         .entityMetadatas.map(({ name }) => name)
         .sort(),
-    ).toEqual(['TimeLog', 'TimeLogDeletion', 'TimeLogKey']);
+    ).toEqual(['TimeLog', 'TimeLogDeletion', 'TimeLogDeparture', 'TimeLogKey']);
     expect(hosts.app.get<DataSource>('without logsDataSource').entityMetadatas).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { loadConfig } from '../../src/process/config.js';
-import { EVENT_ID_PATTERN, FEED_GONE } from '../../src/feed/domain/time-log-event.js';
+import { EVENT_ID_PATTERN, FEED_GONE, OPAQUE_PLACE_PATTERN } from '../../src/feed/domain/time-log-event.js';
 import { PROJECT_NOT_ALLOWED } from '../../src/time-log/domain/project-access.js';
 import {
   MAX_IDEMPOTENCY_KEY_LENGTH,
@@ -17,6 +17,7 @@ import {
   MAX_DESCRIPTION_LENGTH,
   descriptionFault,
   UUID_PATTERN,
+  UUIDS_PATTERN,
 } from '../../src/time-log/domain/time-log.rules.js';
 import { DEFAULT_EVENT_SOURCE } from '../../src/time-log/time-log.options.js';
 import { GROUPINGS } from '../../src/totals/domain/totals.js';
@@ -160,8 +161,14 @@ describe('the OpenAPI document', () => {
       `that it can be repeated: 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`,
     );
     const ids = [...text.matchAll(/"pattern":"(?=[^"]*\[0-9A-Fa-f\])\^([^"]+)\$"/g)].map(([, form]) => form);
-    const projects = `${UUID_PATTERN}(,${UUID_PATTERN}){0,99}`;
-    expect(new Set(ids)).toEqual(new Set([UUID_PATTERN, projects, EVENT_ID_PATTERN]));
+    expect(new Set(ids)).toEqual(
+      new Set([
+        UUID_PATTERN,
+        UUIDS_PATTERN,
+        EVENT_ID_PATTERN,
+        `(${EVENT_ID_PATTERN}|${OPAQUE_PLACE_PATTERN})`,
+      ]),
+    );
     expect(text).toContain(`"name":"by","required":false,"in":"query"`);
     expect(text).toContain(`"enum":${JSON.stringify(GROUPINGS)}`);
     for (const name of ['TimeLogStored', 'TimeLogDeleted'])

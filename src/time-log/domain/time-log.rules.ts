@@ -7,7 +7,9 @@ const UUID = new RegExp(`^${UUID_PATTERN}$`);
 
 /** The maximum number of projects of a filter. */
 const MAX_PROJECTS = 100;
-const UUIDS = new RegExp(`^${UUID_PATTERN}(,${UUID_PATTERN}){0,${MAX_PROJECTS - 1}}$`);
+/** A regular expression for the projects of a filter. */
+export const UUIDS_PATTERN = `${UUID_PATTERN}(,${UUID_PATTERN}){0,${MAX_PROJECTS - 1}}`;
+const UUIDS = new RegExp(`^${UUIDS_PATTERN}$`);
 
 /** A day as text, `YYYY-MM-DD`, years 0001 to 9999. As text it cannot be shifted by a time zone. */
 export type CalendarDate = string;
