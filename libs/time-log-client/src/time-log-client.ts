@@ -224,13 +224,13 @@ export class TimeLogClient implements TimeLogs {
   }
 
   /**
-   * Fills a copy with all logs of the service by an export, and applies later events: to the end of
-   * the feed or, with `wait`, without end. Returns the next `after` at the end. With `after` it
+   * Fills a copy with all logs, or those of some projects, by an export, and applies later events: to
+   * the end of the feed or, with `wait`, without end. Returns the next `after` at the end. With `after` it
    * continues a copy as it was at that event. If the feed no longer reaches back to it, the copy is
    * filled again, at most three times in a row.
    */
   async copy(copy: TimeLogCopy, { after, ...options }: EventsOptions = {}): Promise<string | undefined> {
-    const startExport = () => this.export({}, options);
+    const startExport = () => this.export({ projectId: options.projectId }, options);
     return copyLogs({ ...this.feedReader(after, options), startExport }, copy, after);
   }
 

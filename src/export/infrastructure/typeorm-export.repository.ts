@@ -52,9 +52,8 @@ export class TypeOrmExportRepository extends ExportRepository {
    * it are harmless to apply again. The position right after the mark belongs to logs from before it (feed.sql), and
    * there is nothing below it that the snapshot lacks, so that the mark itself is the place.
    */
-  private async placeOf({ filter, access }: ExportRequest, snapshot: Snapshot): Promise<string | undefined> {
-    const { from, to } = filter.period;
-    if (projectsOf(filter, access) !== null || from !== undefined || to !== undefined) return undefined;
+  private async placeOf({ filter }: ExportRequest, snapshot: Snapshot): Promise<string | undefined> {
+    if (filter.period.from !== undefined || filter.period.to !== undefined) return undefined;
     const { database } = this.logs;
     const [row] = await snapshot.query<{ position: string }>(
       `select (case when exists (select from ${database.table(TimeLogDeletion)} where project_id is null and position = last - 1)

@@ -184,10 +184,9 @@ export class InMemoryTimeLogRepository
     const logs = this.matching(filter, access).sort(
       (a, b) => descending(b.date, a.date) || descending(b.id, a.id),
     );
-    const { projectIds, period } = filter;
-    const isAll = access === ALL_PROJECTS && !(projectIds ?? period.from ?? period.to);
+    const hasPeriod = (filter.period.from ?? filter.period.to) !== undefined;
     return use({
-      lastEventId: isAll ? `${this.position}-ffffffff-ffff-ffff-ffff-ffffffffffff` : undefined,
+      lastEventId: hasPeriod ? undefined : `${this.position}-ffffffff-ffff-ffff-ffff-ffffffffffff`,
       content: format === 'csv' ? csvOf(logs, signal) : ndjsonOf(logs, signal),
     });
   }
