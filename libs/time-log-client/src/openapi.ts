@@ -109,7 +109,7 @@ export interface paths {
          *
          *     **Period.** `from` and `to` have the same meaning as in the list. A week starts on Monday (ISO 8601). Days are those of `date`, without a time zone. The first and last group are limited to the period.
          *
-         *     **Cost.** The cost does not depend on the number of logs. That of groups by project grows with the number of projects, and with that of their months and days: a year takes about a second for 100,000 projects by `project`, or for 10,000 by `project,month`. One such sum is computed at a time. If it takes too long, or waits too long, the response is `503`.
+         *     **Cost.** It does not depend on the number of logs. That of groups by project grows with their number: a year of 100,000 projects takes about a second, and one of 10,000 by month. One such sum is computed at a time. If that takes too long, the response is `503`.
          */
         get: operations["totalTimeLogs"];
         put?: never;
@@ -131,11 +131,13 @@ export interface paths {
          * Follow what is recorded, corrected and deleted
          * @description Returns the events of the feed after `lastEventId`, as CloudEvents 1.0, oldest first. Poll with the id of the last event that you received. An empty page means that there are no new events.
          *
-         *     **A copy.** A consumer that stores each log under its id, and removes it when it is deleted, has a copy of all logs. From the beginning, the feed has every log once, with its current values, and the deletions that are kept. A corrected log moves to the end, as an event with a new `id`. Changes by SQL are included. A consumer of one project receives no event when a log moves to another project.
+         *     **A copy.** A consumer that stores each log under its id, and removes it when it is deleted, has a copy of all logs. From the beginning, the feed has every log once, with its current values, and the deletions that are kept. A corrected log moves to the end, as an event with a new `id`. Changes by SQL are included.
+         *
+         *     **Some projects.** With `projectId`, or a token that is restricted to projects, the events are those of these projects alone. A log that leaves them is reported as deleted, and one that enters them as corrected. Such a page may be short or empty before the end: go on with `rel="next"` of `Link` until it has `rel="last"` too. If projects are added, start with an empty copy.
          *
          *     **Order.** The order never changes and is the same for all consumers. It is the order of positions, not of `time`. An event appears at the latest when every transaction has ended that was open on the database server, and had written something, when the log was stored.
          *
-         *     **Starting again.** An operator may remove old deletions from the feed, or drop old logs or all logs. Then the response to an earlier `lastEventId` is `410`: start again without it, with an empty copy. The feed needs a token for all projects. What holds of [http-feeds](https://www.http-feeds.org) is in the description of the service.
+         *     **Starting again.** An operator may remove old deletions from the feed, or drop old logs or all logs. Then the response to an earlier `lastEventId` is `410`: start again without it, with an empty copy.  What holds of [http-feeds](https://www.http-feeds.org) is in the description of the service.
          */
         get: operations["listTimeLogEvents"];
         put?: never;
@@ -1061,10 +1063,12 @@ export interface operations {
     listTimeLogEvents: {
         parameters: {
             query?: {
-                /** @description The `id` of an event: the response has the events after it, even if its log no longer exists. Without it, the response starts at the beginning. */
+                /** @description The `id` of an event, or the place in a `Link` or `Last-Event-ID`: the response has the events after it, even if its log no longer exists. Without it, the response starts at the beginning. */
                 lastEventId?: string;
                 /** @description The maximum number of events in the response. */
                 limit?: number;
+                /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
+                projectId?: components["parameters"]["projectId"];
             };
             header?: {
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
@@ -1078,7 +1082,7 @@ export interface operations {
             /** @description The next events. */
             200: {
                 headers: {
-                    /** @description The next page (RFC 8288): after the last event of this one, or after the same event if there are no new ones. Its reference is relative: a query alone. */
+                    /** @description The next page (RFC 8288): after the last event of this one, or after the same event if there are no new ones. Its reference is relative: a query alone. At the end of a feed of some projects `rel="last"` is added. */
                     Link: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];

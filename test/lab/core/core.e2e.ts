@@ -9,7 +9,16 @@ import { environment } from '../../support/environment.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
-const LIBS = ['auth', 'batching', 'errors', 'http-edge', 'measures', 'open-api', 'strict-request'];
+const LIBS = [
+  'auth',
+  'batching',
+  'errors',
+  'http-edge',
+  'measures',
+  'open-api',
+  'strict-request',
+  'strict-url',
+];
 /** The commands of a package, apart from its folder in libs. */
 const OF_PACKAGES = /src\/commands\/(backup|restore)\.command\.ts$/;
 /** Files that specs need. */

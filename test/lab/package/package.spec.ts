@@ -20,9 +20,10 @@ describe('the package for hosts', () => {
 
   it('holds two builds of what is exported, what that imports, and nothing else', () => {
     const folders = files.map((file) => file.split('/').slice(0, 4).join('/'));
-    const libs = 'auth batching errors event-relay host-kit measures messages open-api strict-request'.split(
-      ' ',
-    );
+    const libs =
+      'auth batching errors event-relay host-kit measures messages open-api strict-request strict-url'.split(
+        ' ',
+      );
     const build = (folder: string) => [
       ...libs.map((lib) => `${folder}/libs/${lib}`),
       `${folder}/package.json`,
@@ -64,8 +65,8 @@ describe('the package for hosts', () => {
     );
   });
 
-  it('shares with its host what a host has, brings one small package, and pins nothing', () => {
-    expect(Object.keys(manifest.dependencies)).toEqual(['passport-http-bearer']);
+  it('shares with its host what a host has, brings two small packages, and pins nothing', () => {
+    expect(Object.keys(manifest.dependencies)).toEqual(['passport-http-bearer', 'pg-copy-streams']);
     expect(Object.keys(manifest.peerDependencies)).toEqual([
       ...[
         '@nats-io/jetstream',

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
 import { validateDatabaseUrl } from '../../../src/process/database-url.js';
+import { CERTIFICATE } from '../../support/certificates.js';
 import { describeWith } from '../describe-with.js';
 import { EXACT } from './exact.js';
 
@@ -95,13 +96,15 @@ describe('the fleet on Kubernetes', () => {
   it.each([
     ['time-logs', 'time-logs-db-rw'],
     ['time-logs-reader', 'time-logs-db-ro'],
-  ])('runs %s as an ordinary user, read-only, with probes, on %s over checked TLS', (name, host) => {
+  ])('runs %s as an ordinary user, read-only, with probes, on %s over checked TLS', async (name, host) => {
     const { spec } = named('Deployment', name);
     const url = `postgres://time_logs:$(DATABASE_PASSWORD)@${host}:5432/time_logs?sslmode=verify-full&sslrootcert=/etc/database/ca.crt`;
-    const here = url
-      .replace('$(DATABASE_PASSWORD)', 'a1')
-      .replace('/etc/database/ca.crt', import.meta.filename);
+    const folder = await mkdtemp(join(tmpdir(), 'time-logs-ca-'));
+    const ca = join(folder, 'ca.crt');
+    await writeFile(ca, CERTIFICATE);
+    const here = url.replace('$(DATABASE_PASSWORD)', 'a1').replace('/etc/database/ca.crt', ca);
     expect(validateDatabaseUrl(here)).toBeUndefined();
+    await rm(folder, { recursive: true });
     expect(spec).toMatchObject({
       selector: { matchLabels: { app: name } },
       template: {
