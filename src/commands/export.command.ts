@@ -4,11 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { EXPORT_FORMATS, type ExportFormat, formatFault, TypeOrmExportRepository } from '../export/index.js';
 import { ALL_PROJECTS, Period, TypeOrmTimeLogRepository } from '../time-log/index.js';
-import { parseFile, UsageError } from './command-line.js';
+import { parseFile, UsageError, UUID } from './command-line.js';
 import { type Command, runAsProgram } from './run-command.js';
 import { withOwnerDatabase } from './with-owner-database.js';
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export const exportCommand: Command = {
   usage: `Usage:

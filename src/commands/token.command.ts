@@ -12,7 +12,7 @@ import {
 } from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
-import { UsageError } from './command-line.js';
+import { UsageError, UUID } from './command-line.js';
 import { type Command, type CommandContext, runAsProgram, withDatabase } from './run-command.js';
 
 const SCOPES = scopes.map(({ name }) => name);
@@ -24,7 +24,6 @@ const MESSAGES: Record<string, string> = {
     'the role of DATABASE_URL may not do this: grant it what docker/DATABASE.md lists under Rights, or name the owner',
 };
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export const tokenCommand: Command = {
   usage: `Usage:

@@ -16,7 +16,7 @@ import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/s
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.scopes.js';
-import { criteriaOfChecked, ListTimeLogsDto } from '../../time-log/wire/list-time-logs.dto.js';
+import { filterOfChecked } from '../../time-log/wire/list-time-logs.dto.js';
 import { ExportService } from '../application/export.service.js';
 import type { ExportFormat } from '../domain/export-format.js';
 import type { ExportedLogs } from '../domain/export.repository.js';
@@ -53,7 +53,6 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy, 
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { filter } = criteriaOfChecked(Object.assign(new ListTimeLogsDto(), query));
     const { format } = query;
     const stop = new AbortController();
     const end = (reason: string) =>
@@ -78,7 +77,7 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy, 
         if (lastEventId !== undefined) response.setHeader('Last-Event-ID', lastEventId);
         if (first) await sendContent(response, first, parts, stop.signal);
       };
-      exported = this.service.export(filter, format, use, options);
+      exported = this.service.export(filterOfChecked(query), format, use, options);
       exported.then(begin, fail);
     });
     try {

@@ -20,13 +20,16 @@ export interface ListCriteria {
 }
 
 /** Returns the filter and the page of a query that its DTO has checked. */
-export function criteriaOfChecked({ projectId, from, to, page, limit }: ListTimeLogsDto): ListCriteria {
+export function criteriaOfChecked(query: ListTimeLogsDto): ListCriteria {
+  const { page, limit } = query;
+  return { filter: filterOfChecked(query), page: PageRequest.ofChecked(Number(page), Number(limit)) };
+}
+
+/** Returns the filter of a query that its DTO has checked. */
+export function filterOfChecked({ projectId, from, to }: TimeLogFilterDto): TimeLogFilter {
   return {
-    filter: {
-      projectIds: projectId === undefined ? undefined : projectIdsOf(projectId),
-      period: Period.ofChecked(from, to),
-    },
-    page: PageRequest.ofChecked(Number(page), Number(limit)),
+    projectIds: projectId === undefined ? undefined : projectIdsOf(projectId),
+    period: Period.ofChecked(from, to),
   };
 }
 
