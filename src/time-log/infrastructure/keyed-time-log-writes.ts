@@ -9,7 +9,7 @@ import {
   type IdempotencyKey,
 } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
-import { keyLifetime, TimeLogKey } from './time-log-key.entity.js';
+import { TimeLogKey } from './time-log-key.entity.js';
 import { allWritten } from './storage-errors.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
@@ -50,8 +50,9 @@ export class KeyedTimeLogWrites {
     private readonly database: Database,
     private readonly rows: TimeLogRows,
     private readonly sweep: TimeLogSweep,
-    /** `keyLifetime` is in hours. */
-    private readonly limits: BatcherLimits & { readonly keyLifetime: number },
+    private readonly limits: BatcherLimits,
+    /** The lifetime of keys, an interval in SQL. */
+    private readonly lifetime: string,
     /** Called after a commit. */
     private readonly recorded: () => void,
   ) {
@@ -70,18 +71,18 @@ export class KeyedTimeLogWrites {
   }
 
   /**
-   * Returns the ids of the batch that the key created, now or earlier. `turn` runs each attempt to write it, which
-   * is one statement. Throws like `add`.
+   * Returns the ids of the batch that the key created, now or earlier. `enqueue` runs each attempt to write it,
+   * which is one statement. Throws like `add`.
    */
   addAll(
     logs: readonly TimeLog[],
     key: IdempotencyKey,
-    turn: <T>(write: () => Promise<T>) => Promise<T>,
+    enqueue: <T>(write: () => Promise<T>) => Promise<T>,
     deadline?: number,
     within: Statements = this.database,
   ): Promise<readonly string[]> {
     const keyed = { key, fingerprint: fingerprintOfAll(logs) };
-    return this.retry(deadline, () => turn(() => this.writeAll(logs, keyed, within)));
+    return this.retry(deadline, () => enqueue(() => this.writeAll(logs, keyed, within)));
   }
 
   /** Repeats a write whose key is in use. */
@@ -151,7 +152,7 @@ export class KeyedTimeLogWrites {
   ): Promise<readonly string[] | undefined> {
     const keys = this.database.table(TimeLogKey);
     this.batchInsertion ??= new AutocommitStatement(
-      insertionOfBatch(keys, this.database.table(TimeLog), this.rows, keyLifetime(this.limits.keyLifetime)),
+      insertionOfBatch(keys, this.database.table(TimeLog), this.rows, this.lifetime),
     );
     const { key, fingerprint } = keyed;
     const values = [...this.rows.arraysOf(logs), key.caller, key.text, fingerprint, keys];
@@ -167,7 +168,7 @@ export class KeyedTimeLogWrites {
   private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
     this.insertion ??= new AutocommitStatement(
-      insertionInto(keys, this.database.table(TimeLog), this.rows, keyLifetime(this.limits.keyLifetime)),
+      insertionInto(keys, this.database.table(TimeLog), this.rows, this.lifetime),
     );
     const rows = await within.change(this.insertion, [
       ...this.rows.arraysOf(keyed.map(({ log }) => log)),
@@ -185,7 +186,7 @@ export class KeyedTimeLogWrites {
               time_log_ids as "timeLogIds"
          from ${this.database.table(TimeLogKey)}
          join (select distinct * from unnest($1::text[], $2::text[]) as input (principal, text)) requested using (principal, text)
-        where created_at >= now() - ${keyLifetime(this.limits.keyLifetime)}`,
+        where created_at >= now() - ${this.lifetime}`,
       [keyed.map(({ key }) => key.caller), keyed.map(({ key }) => key.text)],
     );
     return new Map(rows.map((stored) => [mapKeyOf(stored), stored]));

@@ -1,10 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
- * Returns the lifetime of keys in SQL. It grows if the clock of the database is set back: a key that
+ * Returns the lifetime of keys as an interval in SQL. It grows if the clock of the database is set back: a key that
  * is removed early could store a create twice.
  */
-export function keyLifetime(hours: number): string {
+export function lifetimeInterval(hours: number): string {
   return `interval '${hours} hours'`;
 }
 

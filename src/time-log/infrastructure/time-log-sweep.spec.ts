@@ -6,22 +6,24 @@ import { TimeLogSweep } from './time-log-sweep.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
+type Change = (sql: string, parameters?: readonly unknown[]) => Promise<unknown[]>;
+
+/** Returns a sweep over a database that is open while `state` says so. */
+function newSweep(change: Change, state = { isOpen: true }): TimeLogSweep {
+  const database = { routine: (name: string) => name, table: () => 'time_log_keys', change };
+  return new TimeLogSweep(Object.assign(state, database) as unknown as Database, `interval '24 hours'`);
+}
+
 it('halves the number of logs after a fold that fails, and doubles it after one that succeeds', async () => {
   const sizes: unknown[] = [];
   const outcomes = [new DomainError('SERVICE_UNAVAILABLE'), 100, 100];
-  const database = {
-    isOpen: true,
-    routine: (name: string) => name,
-    table: () => 'time_log_keys',
-    change: async (sql: string, [size]: readonly unknown[] = []) => {
-      if (!sql.includes('fold')) return [{ removed: 0 }];
-      sizes.push(size);
-      const outcome = outcomes.shift();
-      if (outcome instanceof Error) throw outcome;
-      return [{ folded: outcome }];
-    },
-  } as unknown as Database;
-  const sweep = new TimeLogSweep(database, 24);
+  const sweep = newSweep(async (sql, [size] = []) => {
+    if (!sql.includes('fold')) return [{ removed: 0 }];
+    sizes.push(size);
+    const outcome = outcomes.shift();
+    if (outcome instanceof Error) throw outcome;
+    return [{ folded: outcome }];
+  });
   for (let fold = 0; fold < 3; fold++) {
     sweep.begin(1);
     await jest.advanceTimersByTimeAsync(1_000);
@@ -31,15 +33,7 @@ it('halves the number of logs after a fold that fails, and doubles it after one 
 
 it('folds immediately if many logs wait, and after a second if few do', async () => {
   const change = jest.fn(async () => [{ folded: 0 }]);
-  const sweep = new TimeLogSweep(
-    {
-      isOpen: true,
-      routine: (name: string) => name,
-      table: () => 'time_log_keys',
-      change,
-    } as unknown as Database,
-    24,
-  );
+  const sweep = newSweep(change);
   sweep.begin(2_048);
   await jest.advanceTimersByTimeAsync(0);
   // One statement removes keys.
@@ -53,9 +47,9 @@ it('folds immediately if many logs wait, and after a second if few do', async ()
 
 it('folds nothing after the host has closed the DataSource', async () => {
   const change = jest.fn(async () => [{ removed: 0 }]);
-  const database = { isOpen: true, routine: (name: string) => name, table: () => 'time_log_keys', change };
-  new TimeLogSweep(database as unknown as Database, 24).begin(1);
-  database.isOpen = false;
+  const state = { isOpen: true };
+  newSweep(change, state).begin(1);
+  state.isOpen = false;
   await jest.advanceTimersByTimeAsync(1_000);
   // The first statement has removed keys.
   expect(change).toHaveBeenCalledTimes(1);
@@ -64,13 +58,11 @@ it('folds nothing after the host has closed the DataSource', async () => {
 it('does not look again at keys before the last removed one', async () => {
   const last = ['2026-01-01', null, null];
   const from: unknown[] = [];
-  const change = async (sql: string, [parameter]: readonly unknown[] = []) => {
+  const sweep = newSweep(async (sql, [parameter] = []) => {
     if (sql.includes('fold')) return [{ folded: 0 }];
     from.push(parameter);
     return [{ removed: 0, last: last.shift() }];
-  };
-  const database = { isOpen: true, routine: () => 'fold', table: () => 'time_log_keys', change };
-  const sweep = new TimeLogSweep(database as unknown as Database, 24);
+  });
   for (let minute = 0; minute < 3; minute++) {
     sweep.begin();
     await jest.advanceTimersByTimeAsync(60_000);

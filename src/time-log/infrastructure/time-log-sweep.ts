@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import type { Database } from '../../database/index.js';
-import { keyLifetime, TimeLogKey } from './time-log-key.entity.js';
+import { TimeLogKey } from './time-log-key.entity.js';
 
 /** The maximum numbers of keys and logs in a statement, which takes about 20 and 100 ms. */
 const MAX_KEYS = 1_000;
@@ -32,7 +32,8 @@ export class TimeLogSweep {
 
   constructor(
     private readonly database: Database,
-    private readonly keyLifetimeHours: number,
+    /** The lifetime of keys, an interval in SQL. */
+    private readonly keyLifetime: string,
   ) {}
 
   /** Called after changes with the number of logs, and before counts are read. Does not block. */
@@ -73,7 +74,7 @@ export class TimeLogSweep {
     const [row] = await this.database.change<{ removed: number; last: string | null }>(
       `with expired as (
          select principal, text from ${keys}
-          where created_at >= $1::timestamptz and created_at < now() - ${keyLifetime(this.keyLifetimeHours)}
+          where created_at >= $1::timestamptz and created_at < now() - ${this.keyLifetime}
           order by created_at limit ${MAX_KEYS} for update skip locked
        ), removed as (delete from ${keys} keys using expired
            where keys.principal = expired.principal and keys.text = expired.text returning keys.created_at)

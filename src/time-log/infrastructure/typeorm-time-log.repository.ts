@@ -28,7 +28,7 @@ import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogPages } from './time-log-pages.js';
 import { TimeLogRows } from './time-log-rows.js';
 import { allWritten, mapChangeError, mapInsertError, NotStoredError } from './storage-errors.js';
-import { TimeLogKey } from './time-log-key.entity.js';
+import { lifetimeInterval, TimeLogKey } from './time-log-key.entity.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition, accessParameter } from './access-condition.js';
 
@@ -77,9 +77,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     super();
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
-    const limits = { batch: MAX_BATCH_LOGS, queue, wait, keyLifetime, fullMessage: QUEUE_FULL };
+    const limits = { batch: MAX_BATCH_LOGS, queue, wait, fullMessage: QUEUE_FULL };
+    const lifetime = lifetimeInterval(keyLifetime);
     this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
-    this.sweep = new TimeLogSweep(database, keyLifetime);
+    this.sweep = new TimeLogSweep(database, lifetime);
     this.reads = new CostlyReads(database, limits);
     const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
     const farPages = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, share);
@@ -93,7 +94,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       timeout: wait,
       mapCommitError: (error) => mapChangeError(error, this.table),
     };
-    this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, () => this.recorded());
+    this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, lifetime, () =>
+      this.recorded(),
+    );
   }
 
   /**
@@ -137,7 +140,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
-    return this.turnOf(logs, caller, deadline)(() => this.insertAll(logs)).catch(this.rejectInsert);
+    return this.queueOf(logs, caller, deadline)(() => this.insertAll(logs)).catch(this.rejectInsert);
   }
 
   override addAllOnce(
@@ -146,8 +149,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     caller?: string,
     deadline?: number,
   ): Promise<readonly string[]> {
-    const turn = this.turnOf(logs, caller, deadline);
-    return this.keyedWrites.addAll(logs, key, turn, deadline).catch(this.rejectInsert);
+    const enqueue = this.queueOf(logs, caller, deadline);
+    return this.keyedWrites.addAll(logs, key, enqueue, deadline).catch(this.rejectInsert);
   }
 
   override knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
@@ -274,8 +277,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.changed(within, logs.length);
   }
 
-  /** Returns a function that runs the write of a batch when it is its turn. */
-  private turnOf({ length: weight }: readonly TimeLog[], caller?: string, deadline?: number) {
+  /** Returns a function that runs the write of these logs in the queue of batches. */
+  private queueOf({ length: weight }: readonly TimeLog[], caller?: string, deadline?: number) {
     return <T>(write: () => Promise<T>) =>
       this.batches.run(caller, write, undefined, { weight, wait: deadline });
   }
