@@ -23,15 +23,15 @@ Without projects and days it prints the place in the feed after which a copy of 
       const part = `${file}.part`;
       const handle = await create(file, part);
       try {
-        const place = await logs.export({ ...request, format, signal }, async ({ content, lastEventId }) => {
+        const lastEventId = await logs.export({ ...request, format, signal }, async (exported) => {
           await pipeline(
-            counted(content, (bytes) => context.progress.show(`${bytes} bytes`)),
+            counted(exported.content, (bytes) => context.progress.show(`${bytes} bytes`)),
             handle.createWriteStream({ flush: true }),
           );
-          return lastEventId;
+          return exported.lastEventId;
         });
         await rename(part, file);
-        return `exported ${file}${place === undefined ? '' : `\nLast-Event-ID: ${place}`}`;
+        return `exported ${file}${lastEventId === undefined ? '' : `\nLast-Event-ID: ${lastEventId}`}`;
       } catch (error) {
         await handle.close();
         await rm(part, { force: true });

@@ -25,6 +25,6 @@ export type TimeLogLimits = typeof TIME_LOG_LIMITS;
 export function limitsOf(
   limits: { readonly [Name in keyof TimeLogLimits]?: number | undefined } = {},
 ): TimeLogLimits {
-  const given = Object.entries(limits).filter(([, limit]) => limit !== undefined);
-  return { ...TIME_LOG_LIMITS, ...Object.fromEntries(given) };
+  const set = Object.entries(limits).filter(([, limit]) => limit !== undefined);
+  return { ...TIME_LOG_LIMITS, ...Object.fromEntries(set) };
 }

@@ -2,7 +2,7 @@ import type { limitsOf } from './time-log.limits.js';
 
 /** The options of time logs. */
 export interface TimeLogOptions {
-  /** The limits that differ from the defaults: 65,536 bytes, 2,500 ms, 2,000 writes and 24 hours. */
+  /** The limits that differ from `TIME_LOG_LIMITS`. */
   readonly limits?: Parameters<typeof limitsOf>[0];
   /**
    * The `source` of events, in the feed and from a relay: a URI-reference (CloudEvents 1.0, section 3.1). The

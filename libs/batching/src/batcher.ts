@@ -42,8 +42,8 @@ export class Batcher<Item, Outcome> {
   /** Observe the size of each run when it begins, and the seconds that each item has waited. */
   observers: { readonly size: Observer; readonly wait: Observer } | undefined;
   private queue: WaitingItem<Item, Outcome>[] = [];
-  /** Items with a wait of their own. They fill the runs, so that others never wait for them. */
-  private patient: WaitingItem<Item, Outcome>[] = [];
+  /** Items with a wait of their own. They only fill the runs of the others, which never wait for them. */
+  private lowPriority: WaitingItem<Item, Outcome>[] = [];
   private isRunning = false;
 
   /** `run` takes 1 to `limits.batch` items and returns an outcome or error for each, in order. */
@@ -58,7 +58,7 @@ export class Batcher<Item, Outcome> {
 
   /** The number of items that wait for a run. */
   get length(): number {
-    return this.queue.length + this.patient.length;
+    return this.queue.length + this.lowPriority.length;
   }
 
   /**
@@ -72,7 +72,7 @@ export class Batcher<Item, Outcome> {
       return Promise.reject(unavailableError(limits.fullMessage));
     return new Promise((resolve, reject) => {
       const since = this.now();
-      const queue = wait === undefined ? this.queue : this.patient;
+      const queue = wait === undefined ? this.queue : this.lowPriority;
       queue.push({ item, since, until: since + (wait ?? limits.wait), resolve, reject });
       if (!this.isRunning) void this.runAll();
     });
@@ -96,7 +96,7 @@ export class Batcher<Item, Outcome> {
     this.refuseLate(now);
     const size = Math.min(Math.ceil((previousSize + this.length) / 2), this.limits.batch);
     const batch = this.queue.splice(0, size);
-    if (batch.length < size) batch.push(...this.patient.splice(0, size - batch.length));
+    if (batch.length < size) batch.push(...this.lowPriority.splice(0, size - batch.length));
     if (batch.length === 0) return undefined;
     this.observers?.size.observe(batch.length);
     for (const { since } of batch) this.observers?.wait.observe((now - since) / 1_000);
@@ -106,9 +106,9 @@ export class Batcher<Item, Outcome> {
   private refuseLate(now: number): void {
     const inTime = this.queue.findIndex(({ until }) => until >= now);
     const late = this.queue.splice(0, inTime === -1 ? this.queue.length : inTime);
-    if (this.patient.some(({ until }) => until < now)) {
-      late.push(...this.patient.filter(({ until }) => until < now));
-      this.patient = this.patient.filter(({ until }) => until >= now);
+    if (this.lowPriority.some(({ until }) => until < now)) {
+      late.push(...this.lowPriority.filter(({ until }) => until < now));
+      this.lowPriority = this.lowPriority.filter(({ until }) => until >= now);
     }
     for (const { reject } of late) reject(unavailableError());
   }

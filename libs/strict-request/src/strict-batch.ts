@@ -27,11 +27,11 @@ const batchMemory = new BatchMemory();
 /** The milliseconds after which the check of a batch lets other requests run. */
 const CHECK_SLICE_MS = 10;
 
-let turn: Promise<unknown> = Promise.resolve();
+let lastIteration: Promise<unknown> = Promise.resolve();
 
 /** Resolves in an iteration of the event loop in which no other batch is checked, so that many delay no others. */
-function nextTurn(): Promise<unknown> {
-  return (turn = turn.then(() => nextIteration()));
+function nextFreeIteration(): Promise<unknown> {
+  return (lastIteration = lastIteration.then(() => nextIteration()));
 }
 
 /**
@@ -48,7 +48,7 @@ export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createPara
       depth: MAX_JSON_DEPTH + 2,
       reportBytes: batchMemory.counterFor(state.caller?.id, http.getResponse<Response>()),
     });
-    await nextTurn();
+    await nextFreeIteration();
     const outer = checkInput(batch, body, FIELD);
     const items: object[] = [];
     const checkedItems: CheckedInput[] = [];
@@ -58,7 +58,7 @@ export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createPara
     let sliceEnd = performance.now() + CHECK_SLICE_MS;
     for (const [index, input] of inputs.entries()) {
       if (performance.now() > sliceEnd) {
-        await nextTurn();
+        await nextFreeIteration();
         sliceEnd = performance.now() + CHECK_SLICE_MS;
       }
       if (!isJsonObject(input)) {

@@ -1,14 +1,4 @@
-import {
-  type BeforeApplicationShutdown,
-  Controller,
-  Get,
-  Inject,
-  Logger,
-  type OnModuleDestroy,
-  Optional,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { Controller, Get, Inject, Logger, type OnModuleDestroy, Optional, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
@@ -34,7 +24,7 @@ const DRAIN_TIMEOUT_MS = 8_000;
 
 /** Exports over HTTP. The route exists only if the store has exports. */
 @Controller('time-logs')
-export class ExportController extends TimeLogRoutes implements OnModuleDestroy, BeforeApplicationShutdown {
+export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
   private readonly logger = new Logger(ExportController.name);
   private readonly shutdown = new AbortController();
   private isShuttingDown = false;
@@ -57,11 +47,11 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy, 
     const stop = new AbortController();
     const end = (reason: string) =>
       stop.abort(new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: new Error(reason) }));
-    const onClose = () =>
-      end(`the client has disconnected${this.isShuttingDown ? ', or the service shuts down' : ''}`);
     const onShutdown = () => end('the service is shutting down');
     const timer = setTimeout(() => end('it took more than 5 minutes'), MAX_DURATION_MS).unref();
-    response.once('close', onClose);
+    response.once('close', () =>
+      end(`the client has disconnected${this.isShuttingDown ? ', or the service shuts down' : ''}`),
+    );
     this.shutdown.signal.addEventListener('abort', onShutdown);
     const options = { ...callOptionsOf(request[STATE].caller), signal: stop.signal };
     let exported: Promise<void> | undefined;
@@ -91,17 +81,13 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy, 
       this.reset(request, error);
     } finally {
       clearTimeout(timer);
-      response.off('close', onClose);
       this.shutdown.signal.removeEventListener('abort', onShutdown);
     }
   }
 
+  /** Ends the exports that take longer, also if the server of a host would wait for them. */
   onModuleDestroy(): void {
     this.isShuttingDown = true;
-  }
-
-  /** Ends the exports that take longer, also if the server of a host would wait for them. */
-  beforeApplicationShutdown(): void {
     setTimeout(() => this.shutdown.abort(), DRAIN_TIMEOUT_MS).unref();
   }
 

@@ -36,7 +36,7 @@ export class TypeOrmExportRepository extends ExportRepository {
       return await database.read(database.table(TimeLog), async (snapshot) => {
         const content = this.contentOf(request, snapshot);
         try {
-          return await use({ lastEventId: await this.placeOf(request, snapshot), content });
+          return await use({ lastEventId: await this.lastEventIdOf(request, snapshot), content });
         } finally {
           // A reader that stops ends the COPY.
           await content.return(undefined);
@@ -52,7 +52,7 @@ export class TypeOrmExportRepository extends ExportRepository {
    * it are harmless to apply again. The position right after the mark belongs to logs from before it (feed.sql), and
    * there is nothing below it that the snapshot lacks, so that the mark itself is the place.
    */
-  private async placeOf({ filter }: ExportRequest, snapshot: Snapshot): Promise<string | undefined> {
+  private async lastEventIdOf({ filter }: ExportRequest, snapshot: Snapshot): Promise<string | undefined> {
     if (filter.period.from !== undefined || filter.period.to !== undefined) return undefined;
     const { database } = this.logs;
     const [row] = await snapshot.query<{ position: string }>(

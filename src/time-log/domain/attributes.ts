@@ -58,7 +58,7 @@ export class TimeLogAttributes {
   }
 }
 
-/** Returns whether the code of a host has passed an object. */
+/** Returns whether values are an object: the code of a host may pass anything. */
 export function isObject(values: unknown): boolean {
   return typeof values === 'object' && values !== null;
 }
