@@ -128,7 +128,7 @@ export class TimeLogClient implements TimeLogs {
     requireKey(`${idempotencyKey}-${logs.length}`);
     const recorded: RecordedTimeLog[] = [];
     for (const { first, texts } of splitLogs(logs)) {
-      const { requestId, send } = this.transport.retryable({
+      const part = this.transport.retryable({
         method: 'POST',
         path: `${this.path}/batch`,
         headers: { ...JSON_TYPE, 'Idempotency-Key': `${idempotencyKey}-${first}` },
@@ -136,9 +136,13 @@ export class TimeLogClient implements TimeLogs {
         parse: jsonBody((body) => withLength(texts.length, parseLogs(body)), 201),
       });
       const request = {
-        ...{ requestId: requestId!, idempotencyKey, stored: first },
-        possibleChange: `logs may have been recorded: call recordAll again with all logs and the idempotencyKey of this error`,
-        send: async (...sent: Parameters<typeof send>) => withIndexesFrom(first, await send(...sent)),
+        ...part,
+        idempotencyKey,
+        stored: first,
+        possibleChange:
+          'logs may have been recorded: call recordAll again with all logs and the idempotencyKey of this error',
+        send: async (...sent: Parameters<typeof part.send>) =>
+          withIndexesFrom(first, await part.send(...sent)),
       };
       recorded.push(...(await this.sender.send(request, { tries: this.tries, signal })));
     }
@@ -301,11 +305,13 @@ export class TimeLogClient implements TimeLogs {
     if (isConditional) requireEntityTag(ifMatch);
     const headers = { ...request.headers, ...(isConditional && { 'If-Match': ifMatch! }) };
     const possibleChange = isConditional
-      ? `the log may have been changed: get it, since a repeat with ifMatch may be refused because of that`
+      ? 'the log may have been changed: get it, since a repeat with ifMatch may be refused because of that'
       : `the log may have been ${change}`;
     const retryable = {
       ...this.transport.retryable({ ...request, path: this.pathOf(id), headers }),
-      ...{ possibleChange, isConditional, ...(afterUncertainTry && { afterUncertainTry }) },
+      possibleChange,
+      isConditional,
+      ...(afterUncertainTry && { afterUncertainTry }),
     };
     return this.sender.send(retryable, { tries: this.tries, signal });
   }
