@@ -2,7 +2,19 @@ import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
-import { create, idOf, LOG, PROJECT, refusal, TIME_LOGS } from '../support/requests.js';
+import {
+  create,
+  dataOf,
+  get,
+  idOf,
+  LOG,
+  outcome,
+  PROJECT,
+  refusal,
+  remove,
+  send,
+  TIME_LOGS,
+} from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const OTHER = '9a4f3c52-0d0b-4f5e-8f6e-5a3b7c1d2e90';
@@ -21,20 +33,10 @@ beforeAll(async () => {
     ids.push(idOf(await create(app, log)));
 });
 
-const exported = async (query = '', { method = 'GET', token = app.token } = {}) => {
-  const answer = await fetch(`${app.url}${EXPORT}${query}`, {
-    method,
-    headers: { authorization: `Bearer ${token}` },
-  });
-  return { status: answer.status, headers: answer.headers, text: await answer.text() };
-};
-const getData = async (id: string) => {
-  const answer = await fetch(`${app.url}${TIME_LOGS}/${id}`, {
-    headers: { authorization: `Bearer ${app.token}` },
-  });
-  return (await answer.text()).slice('{"success":true,"data":'.length, -1);
-};
-const createdAt = async (id: string) => (JSON.parse(await getData(id)) as { createdAt: string }).createdAt;
+const exported = (query = '', { method = 'GET', token = app.token } = {}) =>
+  send({ port: app.port, token }, `${EXPORT}${query}`, { method });
+const getData = async (id: string) => (await get(app, id)).text.slice('{"success":true,"data":'.length, -1);
+const createdAt = async (id: string) => (dataOf(await get(app, id)) as { createdAt: string }).createdAt;
 const PLACE = /^\d+-ffffffff-ffff-ffff-ffff-ffffffffffff$/;
 
 describe('GET /api/v1/time-logs/export', () => {
@@ -78,13 +80,10 @@ describe('GET /api/v1/time-logs/export', () => {
     const place = (await exported()).headers.get('last-event-id');
     const id = idOf(await create(app));
     await eventually(async () => {
-      const answer = await fetch(`${app.url}${TIME_LOGS}/events?lastEventId=${place}`, {
-        headers: { authorization: `Bearer ${app.token}` },
-      });
-      const events = (await answer.json()) as { data: { id: string } }[];
-      expect(events.at(-1)?.data.id).toBe(id);
+      const { body } = await send(app, `${TIME_LOGS}/events?lastEventId=${place}`);
+      expect((body as { data: { id: string } }[]).at(-1)?.data.id).toBe(id);
     });
-    await app.dataSource.query('delete from time_logs where id = $1', [id]);
+    await remove(app, id);
   });
 
   it('answers HEAD without the body, and runs no export', async () => {
@@ -103,8 +102,7 @@ describe('GET /api/v1/time-logs/export', () => {
     ['?format=csv&format=csv', 'format must not be repeated'],
     ['?from=2026-02-01&to=2026-01-01', 'from must not be after to'],
   ])('refuses %s', async (query, message) => {
-    const { status, text } = await exported(query);
-    expect([status, JSON.parse(text)]).toEqual([400, refusal('VALIDATION_ERROR', message)]);
+    expect(outcome(await exported(query))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
   });
 
   it('exports to a bound caller the logs of its projects alone', async () => {
@@ -115,21 +113,18 @@ describe('GET /api/v1/time-logs/export', () => {
     expect(text).toBe(`${await getData(ids[2]!)}\n`);
     expect(headers.get('last-event-id')).toMatch(PLACE);
     const foreign = await exported(`?projectId=${PROJECT}`, { token });
-    expect([foreign.status, JSON.parse(foreign.text)]).toEqual([
-      403,
-      refusal('FORBIDDEN', 'the token does not allow this project'),
-    ]);
+    expect(outcome(foreign)).toEqual([403, refusal('FORBIDDEN', 'the token does not allow this project')]);
     expect((await exported('', { token: (await bound([])).token })).text).toBe(`${HEADER}\n`);
   });
 
-  it('answers 503 while somebody else has locked the table', async () => {
+  it('answers 503 while another session has locked the table', async () => {
     const runner = app.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('lock table time_logs in access exclusive mode');
-    const { status, headers, text } = await exported();
+    const { status, headers, body } = await exported();
     await runner.rollbackTransaction();
     await runner.release();
-    expect([status, headers.get('retry-after'), JSON.parse(text)]).toMatchObject([
+    expect([status, headers.get('retry-after'), body]).toMatchObject([
       503,
       '1',
       { error: 'SERVICE_UNAVAILABLE' },

@@ -85,18 +85,6 @@ describe.each(CHANGES)('If-Match of %s', (method, change, success) => {
   });
 });
 
-it('of many who change one version at once, one does', async () => {
-  const created = await create(app);
-  const condition = { 'if-match': etagOf(created)! };
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => patch(app, idOf(created), { duration: index + 2 }, condition)),
-  );
-  const made = answers.filter(({ status }) => status === 200);
-  expect(made).toHaveLength(1);
-  expect((await get(app, idOf(created))).text).toBe(made[0]!.text);
-  for (const answer of answers) if (answer !== made[0]) expect(outcome(answer)).toEqual(CHANGED);
-});
-
 describe('PATCH /api/v1/time-logs/{id}', () => {
   it('changes the values that it names, and keeps the others', async () => {
     const created = await create(app);
@@ -116,7 +104,7 @@ describe('PATCH /api/v1/time-logs/{id}', () => {
     }
   });
 
-  it('writes nothing where it changes nothing', async () => {
+  it('writes nothing if it changes nothing', async () => {
     const created = await create(app);
     const rowOf = () =>
       app.dataSource.query<unknown[]>('select ctid, xmin, xmax from time_logs where id = $1', [
@@ -143,7 +131,6 @@ describe('PATCH /api/v1/time-logs/{id}', () => {
   it.each<[unknown, Sending['headers'], number, string]>([
     [{ foo: 1, duration: 0 }, {}, 400, 'duration must be a positive number; unknown field: foo'],
     ['[]', {}, 400, 'the request body must be a JSON object'],
-    ['{', {}, 400, 'the request body must be valid JSON'],
     [
       {},
       { 'content-type': 'application/json-patch+json' },
@@ -156,7 +143,7 @@ describe('PATCH /api/v1/time-logs/{id}', () => {
       415,
       'Content-Encoding must be identity: send the body uncompressed',
     ],
-  ])('refuses what is wrong: %j %j', async (body, headers, status, message) => {
+  ])('refuses %j %j', async (body, headers, status, message) => {
     const created = await create(app);
     const answer = await patch(app, idOf(created), body, headers);
     expect([answer.status, messageOf(answer)]).toEqual([status, message]);
@@ -166,7 +153,7 @@ describe('PATCH /api/v1/time-logs/{id}', () => {
     expect((await get(app, idOf(created))).text).toBe(created.text);
   });
 
-  it('finds no log that is not there before it looks at its values', async () => {
+  it('reports a missing log before it checks the values', async () => {
     expect(outcome(await patch(app, randomUUID(), { duration: 0 }))).toEqual(NONE);
   });
 });

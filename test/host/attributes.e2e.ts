@@ -161,7 +161,7 @@ describe('a host with a schema of attributes', () => {
     );
   });
 
-  it('takes them with each log of a batch, and tells the place of what is wrong', async () => {
+  it('takes them with each log of a batch, and names the log of an invalid value', async () => {
     const timeLogs = ['ab-1', 'cd-2'].map((ticket) => ({ ...VALUES, attributes: { ticket } }));
     const kept = ['AB-1', 'CD-2'].map((ticket) => ({ ...VALUES, attributes: { ticket, billable: true } }));
     const data = kept.map((log) => expectedLog(log));

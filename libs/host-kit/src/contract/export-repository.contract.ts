@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import {
   CSV_COLUMNS,
   EXPORT_FORMATS,
+  type ExportedLogs,
   type ExportFormat,
   type ExportRepository,
   type ExportRequest,
@@ -66,11 +67,10 @@ export function describeExport(suite: ContractSuite, create: () => Promise<Repos
     suite.before(async () => {
       made = await create();
     });
+    const run = <T>(request: Partial<ExportRequest>, use: (logs: ExportedLogs) => Promise<T>) =>
+      made.exports.export({ filter: everything, format: 'ndjson', access: ALL_PROJECTS, ...request }, use);
     const exported = (request: Partial<ExportRequest> = {}) =>
-      made.exports.export(
-        { filter: everything, format: 'ndjson', access: ALL_PROJECTS, ...request },
-        async ({ content, lastEventId }) => ({ text: await textOf(content), lastEventId }),
-      );
+      run(request, async ({ content, lastEventId }) => ({ text: await textOf(content), lastEventId }));
     const addAll = async (values: readonly Partial<TimeLogValues>[]) => {
       const projectId = randomUUID();
       const logs = values.map((some) => newLog({ projectId, ...some }));
@@ -117,7 +117,7 @@ export function describeExport(suite: ContractSuite, create: () => Promise<Repos
     });
 
     suite.it('what is there at one moment, with the place of the feed at that moment', async () => {
-      const { exports, feed, repository } = made;
+      const { feed, repository } = made;
       const log = newLog();
       await repository.add(log);
       const { text, lastEventId } = await exported();
@@ -141,32 +141,23 @@ export function describeExport(suite: ContractSuite, create: () => Promise<Repos
         // Events of other transactions may come again.
         deepEqual(events.at(-1)?.log, next);
       });
-      equal(
-        await exports.export({ filter: everything, format: 'csv', access: ALL_PROJECTS }, async () => 1),
-        1,
-      );
+      equal(await run({}, async () => 1), 1);
     });
 
     suite.it('and ends when the signal or the reader does', async () => {
       const stop = new AbortController();
       const reason = new Error('enough');
       await rejects(
-        made.exports.export(
-          { filter: everything, format: 'csv', access: ALL_PROJECTS, signal: stop.signal },
-          async ({ content }) => {
-            stop.abort(reason);
-            return textOf(content);
-          },
-        ),
+        run({ format: 'csv', signal: stop.signal }, async ({ content }) => {
+          stop.abort(reason);
+          return textOf(content);
+        }),
         reason,
       );
       await rejects(
-        made.exports.export(
-          { filter: everything, format: 'csv', access: ALL_PROJECTS },
-          async ({ content }) => {
-            for await (const bytes of content) if (bytes.length > 0) throw reason;
-          },
-        ),
+        run({ format: 'csv' }, async ({ content }) => {
+          for await (const bytes of content) if (bytes.length > 0) throw reason;
+        }),
         reason,
       );
     });
