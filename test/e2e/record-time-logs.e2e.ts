@@ -28,8 +28,8 @@ function newLogs(count: number): (typeof LOG)[] {
 
 const without = (member: string) =>
   Object.fromEntries(Object.entries(LOG).filter(([name]) => name !== member));
-const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
-const isRecorded = (logs: readonly (typeof LOG)[]) => [
+const invalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
+const recorded = (logs: readonly (typeof LOG)[]) => [
   201,
   { success: true, data: logs.map((log) => expectedLog(log)) },
 ];
@@ -41,7 +41,7 @@ describe('POST /api/v1/time-logs/batch', () => {
   it.each([1, 1000])('records %d logs, and answers with them in their order', async (count) => {
     const logs = newLogs(count);
     const answer = await record({ timeLogs: logs });
-    expect(outcome(answer)).toEqual(isRecorded(logs));
+    expect(outcome(answer)).toEqual(recorded(logs));
     for (const name of ['location', 'etag', 'idempotency-replayed'])
       expect(answer.headers.get(name)).toBeNull();
     const data = dataOf(answer) as { id: string }[];
@@ -77,17 +77,17 @@ describe('POST /api/v1/time-logs/batch', () => {
     ],
   ])('refuses %s', async (_what, body, message) => {
     const total = await totalOf(app);
-    expect(outcome(await record(body))).toEqual(isInvalid(message));
+    expect(outcome(await record(body))).toEqual(invalid(message));
     expect(await totalOf(app)).toBe(total);
   });
 
   it('bounds the depth of each log with that of a single one', async () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
     expect(outcome(await record({ timeLogs: [{ ...LOG, x: nested(7) }] }))).toEqual(
-      isInvalid('timeLogs[0]: unknown field: x'),
+      invalid('timeLogs[0]: unknown field: x'),
     );
     expect(outcome(await record({ timeLogs: [{ ...LOG, x: nested(8) }] }))).toEqual(
-      isInvalid('the request body must not be nested deeper than 10 levels'),
+      invalid('the request body must not be nested deeper than 10 levels'),
     );
   });
 
@@ -95,7 +95,7 @@ describe('POST /api/v1/time-logs/batch', () => {
     const [logs, key] = [newLogs(3), { 'idempotency-key': randomUUID() }];
     const first = await record({ timeLogs: logs }, key);
     const again = await record({ timeLogs: logs }, key);
-    expect(outcome(first)).toEqual(isRecorded(logs));
+    expect(outcome(first)).toEqual(recorded(logs));
     expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
     expect([again.status, again.text]).toEqual([201, first.text]);
     expect(await totalOf(app, `projectId=${logs[0]!.projectId}`)).toBe(3);
@@ -113,7 +113,7 @@ describe('POST /api/v1/time-logs/batch', () => {
     ['in chunks', (text: string) => new Blob([text]).stream()],
   ])('takes a body of up to 1 MiB %s, as no other route does', async (_how, shaped) => {
     const valid = JSON.stringify({ timeLogs: [LOG] });
-    expect(outcome(await record(shaped(valid.padEnd(LIMIT))))).toEqual(isRecorded([LOG]));
+    expect(outcome(await record(shaped(valid.padEnd(LIMIT))))).toEqual(recorded([LOG]));
     expect(outcome(await record(shaped(valid.padEnd(LIMIT + 1))))).toEqual(tooLarge(LIMIT));
     const single = JSON.stringify(LOG).padEnd(LIMIT);
     expect(outcome(await create(app, shaped(single)))).toEqual(tooLarge(64 * 1024));

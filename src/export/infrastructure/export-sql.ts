@@ -17,7 +17,7 @@ const [INEXACT_ID, FIVE_DIGITS_ID] = [
 ];
 const milliseconds = `('x' || encode(substr(uuid_send(id), 1, 6), 'hex'))::bit(48)::bigint`;
 const isoTime = (time: string) => `to_char(${time}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-/** The text of `isoText`. */
+/** SQL for `createdAt`, in the form of `isoText`. */
 const CREATED_AT = `case
   when id < '${INEXACT_ID}' then ${isoTime(`timestamp '1970-01-01' + ${milliseconds} * interval '1 millisecond'`)}
   else case when id < '${FIVE_DIGITS_ID}' then '' else '+0' end || ${isoTime(
@@ -26,8 +26,9 @@ const CREATED_AT = `case
 
 const digitsOf = (number: string) => `trim(both '0' from replace(trim_scale(${number})::text, '.', ''))`;
 /**
- * Returns SQL for the text of a number as JavaScript writes it. Of usual numbers PostgreSQL writes the nearest double
- * alike. Other decimals are this double as PostgreSQL writes it, unless the stored decimal is shorter.
+ * Returns SQL for the text of a number as JavaScript writes it. PostgreSQL writes the nearest double of a usual number
+ * in the same way. Other numbers have the digits that PostgreSQL writes for this double, or the stored ones if they are
+ * fewer, in the form of JavaScript.
  */
 const numberText = (column: string) => `case
   when ${column} between 0.0001 and 999999999999999 then ${column}::double precision::text
@@ -49,15 +50,14 @@ const numberText = (column: string) => `case
            ) written)
   end`;
 
-/** The text of a column, in CSV and in JSON. */
-const TEXTS: Readonly<
-  Record<ColumnType, { readonly text: (column: string) => string; readonly json: (column: string) => string }>
-> = {
-  uuid: { text: (column) => column, json: (column) => `'"', ${column}, '"'` },
-  numeric: { text: numberText, json: numberText },
-  text: { text: (column) => column, json: (column) => `to_json(${column})` },
-  date: { text: (column) => column, json: (column) => `'"', ${column}, '"'` },
-  jsonb: { text: (column) => `${column}::text`, json: (column) => `${column}::text` },
+const inQuotes = (column: string) => `'"', ${column}, '"'`;
+/** The arguments of `concat` that make the JSON of a column, by its type. */
+const JSON_TEXTS: Readonly<Record<ColumnType, (column: string) => string>> = {
+  uuid: inQuotes,
+  numeric: numberText,
+  text: (column) => `to_json(${column})`,
+  date: inQuotes,
+  jsonb: (column) => `${column}::text`,
 };
 
 function columnOf(field: Field): { readonly name: string; readonly type: ColumnType } {
@@ -69,7 +69,7 @@ function columnOf(field: Field): { readonly name: string; readonly type: ColumnT
 function textOf(field: (typeof CSV_COLUMNS)[number]): string {
   if (field === 'createdAt') return CREATED_AT;
   const { name, type } = columnOf(field);
-  return TEXTS[type].text(name);
+  return type === 'numeric' ? numberText(name) : name;
 }
 
 /** Returns SQL that quotes a text as COPY does. */
@@ -102,7 +102,7 @@ export function layoutOf(format: ExportFormat, haveAttributes: boolean): Layout 
   }
   const members = VALUE_NAMES.filter((field) => field !== 'attributes').map((field) => {
     const { name, type } = columnOf(field);
-    return `',"${field}":', ${TEXTS[type].json(name)}`;
+    return `',"${field}":', ${JSON_TEXTS[type](name)}`;
   });
   const start = `'{"id":"', id, '"', ${members.join(', ')}`;
   const end = `',"createdAt":"', ${CREATED_AT}, '"}'`;

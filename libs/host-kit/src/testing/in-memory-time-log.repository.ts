@@ -187,7 +187,7 @@ export class InMemoryTimeLogRepository
     const hasPeriod = (filter.period.from ?? filter.period.to) !== undefined;
     return use({
       lastEventId: hasPeriod ? undefined : `${this.position}-ffffffff-ffff-ffff-ffff-ffffffffffff`,
-      content: format === 'csv' ? csvOf(logs, signal) : ndjsonOf(logs, signal),
+      content: contentOf(format === 'csv' ? csvOf(logs) : logs.map(ndjsonOf), signal),
     });
   }
 
@@ -237,23 +237,25 @@ export class InMemoryTimeLogRepository
   }
 }
 
-async function* ndjsonOf(logs: readonly TimeLog[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-  for (const log of logs) {
+async function* contentOf(lines: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  for (const line of lines) {
     signal?.throwIfAborted();
-    yield Buffer.from(`${JSON.stringify(logResponse(log).data)}\n`);
+    yield Buffer.from(`${line}\n`);
   }
 }
 
-async function* csvOf(logs: readonly TimeLog[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+function ndjsonOf(log: TimeLog): string {
+  return JSON.stringify(logResponse(log).data);
+}
+
+function csvOf(logs: readonly TimeLog[]): readonly string[] {
   const haveAttributes = logs.some(({ attributes }) => attributes !== undefined);
   const columns = haveAttributes ? [...CSV_COLUMNS, 'attributes'] : CSV_COLUMNS;
-  signal?.throwIfAborted();
-  yield Buffer.from(`${columns.join()}\n`);
-  for (const log of logs) {
-    signal?.throwIfAborted();
+  const rows = logs.map((log) => {
     const body = logResponse(log).data as unknown as Record<string, unknown>;
-    yield Buffer.from(`${columns.map((name) => csvFieldOf(body[name])).join()}\n`);
-  }
+    return columns.map((name) => csvFieldOf(body[name])).join();
+  });
+  return [columns.join(), ...rows];
 }
 
 function csvFieldOf(value: unknown): string {

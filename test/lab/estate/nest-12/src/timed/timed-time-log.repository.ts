@@ -32,16 +32,12 @@ export class TimedTimeLogRepository extends TimeLogRepository {
     return this.timed('known', () => this.kept.known(log, key));
   }
 
-  override addAll(logs: readonly TimeLog[], caller?: string): Promise<void> {
-    return this.timed('addAll', () => this.kept.addAll(logs, caller));
+  override addAll(...batch: Parameters<TimeLogRepository['addAll']>): Promise<void> {
+    return this.timed('addAll', () => this.kept.addAll(...batch));
   }
 
-  override addAllOnce(
-    logs: readonly TimeLog[],
-    key: IdempotencyKey,
-    caller?: string,
-  ): Promise<readonly string[]> {
-    return this.timed('addAllOnce', () => this.kept.addAllOnce(logs, key, caller));
+  override addAllOnce(...batch: Parameters<TimeLogRepository['addAllOnce']>): Promise<readonly string[]> {
+    return this.timed('addAllOnce', () => this.kept.addAllOnce(...batch));
   }
 
   override knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
