@@ -20,8 +20,8 @@ export interface RecordOptions extends CallOptions {
    */
   readonly manager?: TransactionHandle | undefined;
   /**
-   * The time in milliseconds that `record`, `recordOnce`, `recordAll` and `recordAllOnce` wait for their turn, even
-   * if the write queue is full. By default a full queue is an error, and the wait is limited by `limits.deadline`.
+   * The time in milliseconds that `record`, `recordOnce`, `recordAll` and `recordAllOnce` wait in the write queue, even
+   * if it is full. By default a full queue is an error, and the wait is limited by `limits.deadline`.
    */
   readonly deadline?: number | undefined;
 }

@@ -33,7 +33,7 @@ import {
   type WrapWrites,
 } from './call-options.js';
 
-/** The number of times that a patch is made again after the log has changed meanwhile. */
+/** The maximum number of retries of a patch whose log has changed meanwhile. */
 const MAX_PATCH_RETRIES = 5;
 
 /**
@@ -117,8 +117,8 @@ export class TimeLogService {
   }
 
   /**
-   * Replaces all values of the log with an id by those that `change` makes of the log as it is. Attributes are not
-   * checked if `change` returns them as they are, and removed if it returns none. If the log changes meanwhile,
+   * Replaces all values of the log with this id with those that `change` returns for the current log. Attributes are
+   * not checked if `change` returns them as they are, and removed if it returns none. If the log changes meanwhile,
    * `change` is called again, up to 5 times. Resolves and throws like `correct`, and throws what `change` throws.
    */
   async patch(
