@@ -18,7 +18,7 @@ Without projects and days it prints the place in the feed after which a copy of 
   run: (context) => {
     const { file, format, ...request } = parse(context.args);
     const { signal } = context;
-    return withOwnerDatabase(context, 'functions', async (database) => {
+    return withOwnerDatabase(context, 'tables', async (database) => {
       const logs = new TypeOrmExportRepository(new TypeOrmTimeLogRepository(database));
       const part = `${file}.part`;
       const handle = await create(file, part);

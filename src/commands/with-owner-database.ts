@@ -4,12 +4,12 @@ import { codeOf, migrate, openDataSource, plainOptions, requireAllRows } from '.
 import { Database } from '../database/index.js';
 import { type CommandContext, type FailedResult, withDatabase } from './run-command.js';
 
-/** SQLSTATE of a call to a function that does not exist. */
-const UNDEFINED_FUNCTION = '42883';
+/** SQLSTATE of a statement with a function or a table that does not exist. */
+const UNDEFINED: readonly unknown[] = ['42883', '42P01'];
 
 /**
  * Opens the configured database for an action, as the role that owns its functions.
- * If they are missing, the error message says that `purpose` is missing.
+ * If these or the tables are missing, the error message says that `purpose` is missing.
  */
 export function withOwnerDatabase(
   context: CommandContext,
@@ -24,7 +24,7 @@ export function withOwnerDatabase(
       await requireAllRows(dataSource, setting);
       return await action(new Database(dataSource), dataSource);
     } catch (error) {
-      if (codeOf(error) !== UNDEFINED_FUNCTION) throw error;
+      if (!UNDEFINED.includes(codeOf(error))) throw error;
       throw new Error(`the database has no ${purpose} yet: run npm run migrate to create them`, {
         cause: error,
       });

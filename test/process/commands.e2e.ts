@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -203,6 +203,61 @@ describe('the commands on the embedded database', () => {
     const headers = { authorization: `Bearer ${await read()}` };
     expect((await fetch(`${again.url}/health`, { headers })).status).toBe(200);
     await again.end();
+  });
+});
+
+describe('the export command', () => {
+  const database = useTestDatabase();
+  const inFolder = useFolder('time-logs-export-');
+  const [project, other] = uuids(2);
+  const file = () => inFolder('logs.csv');
+  const exported = (...args: string[]) => run('export', args, { DATABASE_URL: database.url });
+  const HEADER = 'id,projectId,date,duration,description,createdAt';
+  const ROW = `019c1370-4e1b-7000-8000-000000000001,${project},2026-01-31,1,"",2026-01-31T09:44:13.083Z`;
+  beforeEach(() =>
+    queryOnce(
+      database.url,
+      `truncate time_logs;
+       insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', '${project}', 1, '', '2026-01-31')`,
+    ),
+  );
+
+  it('writes the logs to a file of its own, and prints the place in the feed of all', async () => {
+    const { code, stdout } = await exported(file());
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`^exported ${file()}\\nLast-Event-ID: \\d+-f[-f]+\\n$`)),
+    ]);
+    expect(await readFile(file(), 'utf8')).toBe(`${HEADER}\n${ROW}\n`);
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
+    expect(await exported(file())).toEqual(refused(`${file()} exists already: give the export another name`));
+  });
+
+  it.each([
+    [['--project', other!], []],
+    [['--project', project!.toUpperCase(), '--project', other!, '--from', '2026-01-31'], [ROW]],
+    [['--to', '2026-01-30'], []],
+  ])('filters by projects and days: %j', async (args, rows) => {
+    const target = inFolder(`${args.length}${args[0]}.csv`);
+    expect(await exported(...args, target)).toMatchObject({ code: 0, stdout: `exported ${target}\n` });
+    expect(await readFile(target, 'utf8')).toBe([HEADER, ...rows, ''].join('\n'));
+  });
+
+  it('says what to do if there is nothing to export, and leaves no file', async () => {
+    expect(await run('export', [inFolder('none.csv')], { DATABASE_URL: empty.url })).toEqual(
+      refused('the database has no tables yet: run npm run migrate to create them'),
+    );
+    expect((await readdir(inFolder())).filter((name) => name.startsWith('none'))).toEqual([]);
+  });
+
+  it.each([
+    [['--project', 'x', 'file'], '--project takes a UUID'],
+    [['--format', 'xml', 'file'], 'format must be csv or ndjson'],
+    [['--from', 'x', 'file'], 'from must be'],
+    [[], 'specify one FILE'],
+  ])('explains what is wrong with %j', async (args, message) => {
+    const { code, stderr } = await exported(...args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
   });
 });
 
