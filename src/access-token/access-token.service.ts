@@ -93,7 +93,7 @@ export class AccessTokenService {
     }>(
       `with rotated as (
          update ${this.table} set digest = $2, previous_digest = digest,
-                previous_until = now() + $3::float8 * interval '1 millisecond'
+                previous_until = least(now() + $3::float8 * interval '1 millisecond', expires_at)
           where id = $1 and revoked_at is null and coalesce(expires_at > now(), true)
          returning id, previous_until as until
        )

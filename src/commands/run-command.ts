@@ -14,7 +14,7 @@ import { ProgressLine } from './progress-line.js';
 
 export interface Command {
   readonly usage: string;
-  /** The message after SIGTERM or SIGINT. Without it, a signal ends the process at once. */
+  /** The message after SIGTERM, SIGINT or SIGHUP. Without it, a signal ends the process at once. */
   readonly interrupted?: string;
   /** Resolves with the text to print. A rejection is printed too, with the exit code 1. */
   readonly run: (context: CommandContext) => Promise<string | FailedResult>;
@@ -50,7 +50,7 @@ export async function runAsProgram(file: string, command: Command): Promise<void
   const stop = new AbortController();
   // A second signal does nothing: npm repeats the signal that the terminal has already sent.
   if (command.interrupted !== undefined)
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   process.exitCode = await execute(command, {
     args: process.argv.slice(2),
     settings: loadProcessConfig,

@@ -209,6 +209,13 @@ describe('authentication', () => {
       expect(await statuses(first, second)).toEqual([401, 200]);
     });
 
+    it('with an overlap that ends with the token at the latest', async () => {
+      const expiresAt = new Date(Date.now() + 60_000);
+      const { id } = await app.tokens.create({ name: 'expiring', scopes: [], expiresAt });
+      const rotation = await app.tokens.rotate(id, newToken(), 3_600_000);
+      expect(rotation).toMatchObject({ previousUntil: expiresAt });
+    });
+
     it('not after it was revoked, with any secret', async () => {
       const { id, token: first } = await issue();
       const second = await rotate(id, 3_600_000);

@@ -130,6 +130,7 @@ describe('PATCH /api/v1/time-logs/{id}', () => {
 
   it.each<[unknown, Sending['headers'], number, string]>([
     [{ foo: 1, duration: 0 }, {}, 400, 'duration must be a positive number; unknown field: foo'],
+    [{ descripton: null }, {}, 400, 'unknown field: descripton'],
     ['[]', {}, 400, 'the request body must be a JSON object'],
     [
       {},

@@ -294,6 +294,7 @@ describe('backup and restore by DATABASE_URL', () => {
 
   it.each([
     ['interrupted by Ctrl-C', 'interrupted: nothing was saved\n'],
+    ['interrupted by the end of the terminal', 'interrupted: nothing was saved\n'],
     ['cut off from the database', 'terminating connection due to administrator command\n'],
   ])('leave no file where a backup is %s', async (what, message) => {
     const isCutOff = what.startsWith('cut');
@@ -305,7 +306,8 @@ describe('backup and restore by DATABASE_URL', () => {
       async (saving, waiter, holder) => {
         await access(`${file}.part`);
         if (isCutOff) await holder.query('select pg_terminate_backend($1)', [waiter]);
-        else (saving as ReturnType<typeof runCommand>).child.kill('SIGINT');
+        else
+          (saving as ReturnType<typeof runCommand>).child.kill(what.endsWith('Ctrl-C') ? 'SIGINT' : 'SIGHUP');
         await saving;
       },
     );

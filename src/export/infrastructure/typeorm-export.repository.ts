@@ -30,7 +30,7 @@ export class TypeOrmExportRepository extends ExportRepository {
     const { database } = this.logs;
     const limit = Math.min(MAX_EXPORTS, Math.floor(database.pool.max / 2) || 1);
     if (this.running.length >= limit || (caller !== undefined && this.running.includes(caller)))
-      throw new DomainError('SERVICE_UNAVAILABLE');
+      throw new DomainError('SERVICE_UNAVAILABLE', 'too many exports are running: wait until one has ended');
     this.running.push(caller);
     try {
       return await database.read(database.table(TimeLog), async (snapshot) => {

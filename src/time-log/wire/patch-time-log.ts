@@ -1,5 +1,11 @@
 import { checkBody, isJsonObject, type Served, STATE } from '../../../libs/strict-request/src/index.js';
-import { markChecked, normalizedValues, type TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import {
+  markChecked,
+  normalizedValues,
+  type TimeLog,
+  type TimeLogValues,
+  VALUE_NAMES,
+} from '../domain/time-log.js';
 import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from './create-time-log.dto.js';
 
 /**
@@ -8,11 +14,19 @@ import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from './create-time-log
  */
 export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
   const { attributes, ...values } = normalizedValues(log);
+  // To remove an unknown member would change nothing, so it is kept, and refused like any other.
+  const unknown = Object.entries(patch).filter(
+    ([name]) => !(VALUE_NAMES as readonly string[]).includes(name),
+  );
+  const merged = (target: object) => ({
+    ...(mergePatch(target, patch) as object),
+    ...Object.fromEntries(unknown),
+  });
   if (Object.hasOwn(patch, 'attributes')) {
-    const merged = mergePatch({ ...values, ...(attributes && { attributes }) }, patch) as object;
-    return valuesOf(await checkBody(request, CreateTimeLogDto, merged), request[STATE]);
+    const body = merged({ ...values, ...(attributes && { attributes }) });
+    return valuesOf(await checkBody(request, CreateTimeLogDto, body), request[STATE]);
   }
-  const body = await checkBody(request, CorrectTimeLogDto, mergePatch(values, patch) as object);
+  const body = await checkBody(request, CorrectTimeLogDto, merged(values));
   return markChecked({ ...(body as TimeLogValues), attributes }, attributes);
 }
 
