@@ -1,5 +1,6 @@
 import { EventSink } from '../../libs/event-relay/src/index.js';
 import type { CloudEvent } from '../../src/feed/index.js';
+import { expectDescribedEvent } from '../support/described-messages.js';
 import { newGate, type Gate } from '../support/gate.js';
 
 /** Keeps events in memory, and notes how they come. */
@@ -24,6 +25,7 @@ export class MemorySink extends EventSink {
   }
 
   override async publish(event: CloudEvent): Promise<void> {
+    expectDescribedEvent(event);
     const { subject } = event;
     const ofProject = (this.underWay.get(subject) ?? 0) + 1;
     this.underWay.set(subject, ofProject);

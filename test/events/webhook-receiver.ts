@@ -13,6 +13,7 @@ import { Webhook } from 'standardwebhooks';
 import { webhookKeysOf } from '../../libs/strict-url/src/index.js';
 import type { CloudEvent } from '../../src/feed/index.js';
 import { CERTIFICATE, KEY } from '../support/certificates.js';
+import { expectDescribedEvent } from '../support/described-messages.js';
 
 export const SECRETS = ['a', 'b'].map((letter) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`);
 export const KEYS = webhookKeysOf(SECRETS.join(','))!;
@@ -117,6 +118,7 @@ export class WebhookReceiver {
       response.writeHead(401).end();
       return;
     }
+    expectDescribedEvent(event, headers);
     const attempt = { event, headers, secrets };
     this.attempts.push(attempt);
     this.behave({ ...attempt, request, response, keep: () => void this.kept.push(event) });

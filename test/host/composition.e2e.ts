@@ -161,7 +161,7 @@ describe('a host that composes', () => {
       ];
       const totalsOver = async (client: ClientProxy) => {
         try {
-          return await overTransport(client).totals({});
+          return await overTransport(client, () => undefined).totals({});
         } finally {
           await client.close();
         }

@@ -132,7 +132,7 @@ describe('the hooks of a host', () => {
   it('hold for messages', async () => {
     const client = tcpClient(tcpPortOf(app));
     try {
-      const door = overTransport(client);
+      const door = overTransport(client, () => undefined);
       expect(await door.record({ timeLog: LOG })).toMatchObject({ answer: { success: true } });
       policy.closed.add(LOG.projectId);
       expect(await door.record({ timeLog: LOG })).toEqual({ error: CLOSED });

@@ -34,7 +34,7 @@ describe('a host with a schema of attributes', () => {
     );
     proxy = tcpClient(tcpPortOf(app));
     url = `http://127.0.0.1:${portOf(app)}`;
-    doors = [overTransport(proxy), overHttp(portOf(app))];
+    doors = [overTransport(proxy, () => undefined), overHttp(portOf(app))];
   });
   afterAll(async () => {
     await proxy.close();

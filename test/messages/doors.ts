@@ -1,5 +1,6 @@
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
+import { expectDescribedMessage } from '../support/described-messages.js';
 import { TIME_LOGS } from '../support/requests.js';
 
 /** What a caller gets: the body of an answer, or that of an error. */
@@ -24,13 +25,16 @@ export function tcpClient(port: number): ClientProxy {
   return ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
 }
 
-/** The door of a transport. */
-export function overTransport(client: ClientProxy): Door {
-  const send = (pattern: string, data: unknown): Promise<Outcome> =>
-    lastValueFrom(client.send<unknown>(pattern, data)).then(
+/** The door of a transport. Each message must be described, unless a host has changed what messages are. */
+export function overTransport(client: ClientProxy, check = expectDescribedMessage): Door {
+  const send = async (pattern: string, data: unknown): Promise<Outcome> => {
+    const outcome = await lastValueFrom(client.send<unknown>(pattern, data)).then(
       (answer) => ({ answer }),
       (error: unknown) => ({ error }),
     );
+    check(pattern, data, 'answer' in outcome ? outcome.answer : outcome.error);
+    return outcome;
+  };
   return {
     record: (data) => send('time-log.record.v1', data),
     list: (data) => send('time-log.list.v1', data),

@@ -58,7 +58,7 @@ describe('a host that knows its callers by itself', () => {
       { hasMessages: true, prepare: (it) => it.useGlobalInterceptors(interceptor) },
     );
     client = tcpClient(tcpPortOf(app));
-    door = overTransport(client);
+    door = overTransport(client, () => undefined);
   });
   afterEach(async () => {
     await client.close();

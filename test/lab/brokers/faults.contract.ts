@@ -126,7 +126,7 @@ export function describeFaults(name: string, transport: () => Transported): void
       // The broker may learn a moment after the connection what the service takes.
       await eventually(async () =>
         expect(
-          await overTransport(client).list(withRequestId({ accessToken }, 'of-the-caller')),
+          await overTransport(client, () => undefined).list(withRequestId({ accessToken }, 'of-the-caller')),
         ).toHaveProperty('answer'),
       );
       await client.close();

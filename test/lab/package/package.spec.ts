@@ -34,6 +34,7 @@ describe('the package for hosts', () => {
       [
         'LICENSE',
         'README.md',
+        'asyncapi.json',
         ...pages,
         ...build('dist/commonjs'),
         ...build('dist/esm'),
