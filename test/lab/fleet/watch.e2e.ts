@@ -93,8 +93,13 @@ describeWith(...PROGRAMS, ...EXPORTERS)('a fleet that Prometheus watches', () =>
     expect(queries.length).toBeGreaterThan(20);
     const isEmpty = async (expression: string) =>
       !(await prometheus.values(expression)).some((value) => Number.isFinite(value));
-    const traffic = async () =>
+    const batch = { method: 'POST', body: `{"timeLogs":[${LOG}]}` };
+    const traffic = async () => {
       expect([await create(), (await fleet.ask('/nowhere')).status]).toEqual([201, 404]);
+      expect(await fleet.ask('/api/v1/time-logs/batch', batch)).toMatchObject({ status: 201 });
+      for (const read of ['totals', 'events', 'export'])
+        expect(await fleet.ask(`/api/v1/time-logs/${read}`)).toMatchObject({ status: 200 });
+    };
     await during(traffic, () =>
       eventually(async () => {
         const empty = [];
