@@ -91,7 +91,7 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
         [SCHEMA],
       );
       const names = rows.map(({ table_name }) => table_name);
-      const ofLogs = ['changes', 'decades', 'deletions', 'folds', 'keys', 'months'];
+      const ofLogs = ['changes', 'decades', 'deletions', 'departures', 'folds', 'keys', 'months'];
       const tables = ['approvals', ...ofLogs.map((table) => `time_log_${table}`), 'time_logs'];
       expect(names).toEqual(['migrations', ...tables.map((table) => `our_${table}`)]);
     });

@@ -773,7 +773,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
+        /** @description Only logs of these projects: UUIDs, at most 100, separated by commas. A project without logs is not an error. */
         projectId: string;
         /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
         from: string;
@@ -812,7 +812,7 @@ export interface operations {
     listTimeLogs: {
         parameters: {
             query?: {
-                /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
+                /** @description Only logs of these projects: UUIDs, at most 100, separated by commas. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
                 /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 from?: components["parameters"]["from"];
@@ -961,7 +961,7 @@ export interface operations {
     exportTimeLogs: {
         parameters: {
             query?: {
-                /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
+                /** @description Only logs of these projects: UUIDs, at most 100, separated by commas. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
                 /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 from?: components["parameters"]["from"];
@@ -1012,7 +1012,7 @@ export interface operations {
     totalTimeLogs: {
         parameters: {
             query?: {
-                /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
+                /** @description Only logs of these projects: UUIDs, at most 100, separated by commas. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
                 /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 from?: components["parameters"]["from"];
@@ -1067,7 +1067,7 @@ export interface operations {
                 lastEventId?: string;
                 /** @description The maximum number of events in the response. */
                 limit?: number;
-                /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
+                /** @description Only logs of these projects: UUIDs, at most 100, separated by commas. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
             };
             header?: {

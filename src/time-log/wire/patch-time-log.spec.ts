@@ -31,10 +31,17 @@ describe('patchedValues', () => {
       { duration: 2, date: '2024-02-29' },
     ],
     [{ projectId: id.toUpperCase() }, {}],
-    [{ description: null, id: null }, { description: '' }],
+    [{ description: null }, { description: '' }],
   ])('changes the values that %j has, and checks no attributes', async (patch, changed) => {
     expect(await patched(patch)).toEqual({ ...values, attributes: stored, ...changed, inputs: [] });
   });
+
+  it.each([{ id: null }, { id: null, attributes: null }])(
+    'refuses the unknown field of %j',
+    async (patch) => {
+      await expect(patched(patch)).rejects.toThrow('unknown field: id');
+    },
+  );
 
   it.each([
     [{}, stored],

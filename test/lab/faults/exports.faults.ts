@@ -119,6 +119,7 @@ describeWith('nginx')('behind nginx, which speaks HTTP/1.0', () => {
       await untilNoneRuns();
     });
     expect([lines < LOGS, isComplete]).toEqual([true, false]);
-    expect(linesOf(service, /an export ended early: terminating connection/)).toBe(1);
+    // Full buffers may keep back the last message of the server.
+    await eventually(async () => expect(linesOf(service, /an export ended early: (?!the client)/)).toBe(1));
   });
 });

@@ -10,6 +10,7 @@ import {
   TimeLogRepository,
   TypeOrmTimeLogRepository,
 } from 'time-logs/time-log';
+import { ExportRepository, TypeOrmExportRepository } from 'time-logs/export';
 import { TotalsRepository, TypeOrmTotalsRepository } from 'time-logs/totals';
 import { Approval } from './approvals/approval.entity.js';
 import { ApprovalsController } from './approvals/approvals.controller.js';
@@ -29,11 +30,16 @@ const timeLogs = TimeLogModule.forRoot({
       inject: [TypeOrmTimeLogRepository],
       useFactory: (ours: TypeOrmTimeLogRepository) => new TimedTimeLogRepository(ours),
     },
-    // TimedTimeLogRepository has neither totals nor a feed: the app uses those of ours.
+    // TimedTimeLogRepository has no totals, feed or exports: the app uses those of ours.
     {
       provide: TotalsRepository,
       inject: [TypeOrmTimeLogRepository],
       useFactory: (ours: TypeOrmTimeLogRepository) => new TypeOrmTotalsRepository(ours),
+    },
+    {
+      provide: ExportRepository,
+      inject: [TypeOrmTimeLogRepository],
+      useFactory: (ours: TypeOrmTimeLogRepository) => new TypeOrmExportRepository(ours),
     },
     {
       provide: FeedRepository,
