@@ -13,7 +13,7 @@ export const exportCommand: Command = {
   npm run export -- [--project UUID]... [--from DAY] [--to DAY] [--format ${EXPORT_FORMATS.join('|')}] FILE
 
 Writes the logs of one moment to FILE, which must not exist: of these projects, or of all. The service may be running.
-Without projects and days it prints the place in the feed after which a copy of these logs goes on.`,
+Without days it prints the place in the feed after which a copy of these logs goes on.`,
   interrupted: 'interrupted: nothing was exported',
   run: (context) => {
     const { file, format, ...request } = parse(context.args);

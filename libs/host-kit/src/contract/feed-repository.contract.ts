@@ -62,7 +62,7 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Reposit
     };
     const move = async (log: TimeLog, projectId: string) => {
       const moved = TimeLog.record({ ...normalizedValues(log), projectId }, log.id);
-      equal(await repository.correct(moved, ALL_PROJECTS), true);
+      deepEqual(await repository.correct(moved, ALL_PROJECTS), moved);
       return moved;
     };
     /** Reads to the end by pages of one event. */

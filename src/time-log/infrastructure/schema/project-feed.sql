@@ -16,7 +16,7 @@ create or replace function {{time_log_place_key}}() returns text stable language
 $$;
 do $$ begin
   if {{time_log_place_key}}() is null then
-    execute format('comment on function {{time_log_place_key'}}() is %L', 'Secret: ' || gen_random_uuid() || gen_random_uuid());
+    execute format('comment on function %s() is %L', '{{time_log_place_key'}}', 'Secret: ' || gen_random_uuid() || gen_random_uuid());
   end if;
 end $$;
 
