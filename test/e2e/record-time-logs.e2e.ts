@@ -119,6 +119,15 @@ describe('POST /api/v1/time-logs/batch', () => {
     expect(outcome(await create(app, shaped(single)))).toEqual(tooLarge(64 * 1024));
   });
 
+  it('refuses a body with more values than its logs can need', async () => {
+    const text = `{"timeLogs":[${'{},'.repeat(LIMIT / 8)}{}]}`;
+    const message = 'the request body must have at most 131072 values: send fewer at a time';
+    expect(outcome(await record(new Blob([text]).stream()))).toEqual([
+      413,
+      refusal('PAYLOAD_TOO_LARGE', message),
+    ]);
+  });
+
   it('refuses an announced length without waiting for the body, a missing token before', async () => {
     const post = (...headers: string[]) =>
       rawRequest(

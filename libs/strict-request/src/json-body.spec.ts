@@ -36,6 +36,22 @@ it('readJsonObject does not keep the chunks of a body: each takes 600 bytes', as
   expect(await object).toEqual({ a: 12 });
 });
 
+it.each([
+  ['{"a":[1,2]}', true],
+  ['{"a":[1,2,3]}', false],
+  ['[{},{}', false],
+  ['{",[{\\",[{,":",,,,"}', true],
+])('readJsonObject counts the values of %s before it parses them', async (text, isRead) => {
+  const body = requestOf(Readable.from([Buffer.from(text)]));
+  const read = readJsonObject(body, { limit: text.length, maxValues: 3 });
+  if (isRead) expect(await read).toEqual(JSON.parse(text));
+  else
+    await expect(read).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+      message: 'the request body must have at most 3 values: send fewer at a time',
+    });
+});
+
 /** The labels of UTF-8 in the WHATWG encoding standard, section 4.2. */
 const LABELS = ['unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'utf-8', 'utf8', 'x-unicode20utf8'];
 

@@ -15,6 +15,8 @@ export interface BodyOptions {
   readonly limit?: number | undefined;
   /** The maximum number of nested levels. */
   readonly depth?: number;
+  /** The maximum number of values: parsed, an empty object takes 20 times its bytes. */
+  readonly maxValues?: number | undefined;
   /** Called with the announced length, or else with that of each part. Throws a DomainError to refuse the body. */
   readonly reportBytes?: (bytes: number) => void;
 }
@@ -23,26 +25,53 @@ export interface BodyOptions {
  * Returns the JSON object in a request's body, which a body parser of the host may have read.
  * Throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR, in this order.
  */
-export async function readJsonObject(
+export async function readJsonObject(request: IncomingMessage, options?: BodyOptions): Promise<object> {
+  const parse = await receiveJsonObject(request, options);
+  return parse();
+}
+
+/** Receives the body like `readJsonObject`. Returns a function that parses it or throws. */
+export async function receiveJsonObject(
   request: IncomingMessage & { body?: unknown },
   options: BodyOptions = {},
-): Promise<object> {
-  const { types = ['application/json'], depth = MAX_JSON_DEPTH } = options;
+): Promise<() => object> {
+  const { types = ['application/json'], depth = MAX_JSON_DEPTH, maxValues } = options;
   requireJson(request, types);
-  const value =
-    request.body === undefined
-      ? parseJson(await readBody(request, options), 'the request body')
-      : request.body;
-  if (!isJsonObject(value)) {
-    throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
+  const bytes = request.body === undefined ? await readBody(request, options) : undefined;
+  return () => {
+    if (bytes && maxValues !== undefined && hasMoreValues(bytes, maxValues)) {
+      throw new DomainError(
+        'PAYLOAD_TOO_LARGE',
+        `the request body must have at most ${maxValues} values: send fewer at a time`,
+      );
+    }
+    const value = bytes ? parseJson(bytes, 'the request body') : request.body;
+    if (!isJsonObject(value)) {
+      throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
+    }
+    if (isDeeperThan(depth, value)) {
+      throw new DomainError(
+        'VALIDATION_ERROR',
+        `the request body must not be nested deeper than ${depth} levels`,
+      );
+    }
+    return value;
+  };
+}
+
+const [QUOTE, BACKSLASH, COMMA, ARRAY, OBJECT] = Buffer.from('"\\,[{');
+
+/** Returns whether JSON has more values than a number: each follows a comma or begins an object or array. */
+function hasMoreValues(json: Buffer, max: number): boolean {
+  let values = 0;
+  let isInText = false;
+  for (let index = 0; index < json.length && values <= max; index++) {
+    const byte = json[index];
+    if (byte === QUOTE) isInText = !isInText;
+    else if (isInText && byte === BACKSLASH) index++;
+    else if (!isInText && (byte === COMMA || byte === ARRAY || byte === OBJECT)) values++;
   }
-  if (isDeeperThan(depth, value)) {
-    throw new DomainError(
-      'VALIDATION_ERROR',
-      `the request body must not be nested deeper than ${depth} levels`,
-    );
-  }
-  return value;
+  return values > max;
 }
 
 function requireJson({ headers, headersDistinct }: IncomingMessage, types: readonly string[]): void {

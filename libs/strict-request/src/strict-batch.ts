@@ -1,8 +1,9 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { DomainError } from '../../errors/src/index.js';
 import { BatchMemory } from './batch-memory.js';
-import { isJsonObject, MAX_JSON_DEPTH, readJsonObject } from './json-body.js';
+import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
 import { CheckedInput, type Served, STATE } from './request-state.js';
 import { checkInput, checkWithExtraField, type InputDescription, messagesOf } from './validate.js';
 
@@ -27,59 +28,83 @@ const batchMemory = new BatchMemory();
 /** The milliseconds after which the check of a batch lets other requests run. */
 const CHECK_SLICE_MS = 10;
 
-let lastIteration: Promise<unknown> = Promise.resolve();
+/** The minimum of bytes for each value, on average over a batch of the maximum size: twice as many values as usual. */
+const BYTES_OF_A_VALUE = 8;
 
-/** Resolves in an iteration of the event loop in which no other batch is checked, so that many delay no others. */
-function nextFreeIteration(): Promise<unknown> {
-  return (lastIteration = lastIteration.then(() => nextIteration()));
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/**
+ * Parses and checks one batch at a time, each from an iteration of the event loop of its own, so that many need
+ * little memory and delay no other requests.
+ */
+function inTurn<T>(response: Response, work: () => Promise<T>): Promise<T> {
+  const turn = lastTurn.then(async () => {
+    // The memory of its body is no longer counted.
+    if (response.closed) throw new DomainError('REQUEST_TIMEOUT', 'the client has disconnected');
+    await nextIteration();
+    return work();
+  });
+  lastTurn = turn.then(noop, noop);
+  return turn;
 }
+
+const noop = () => undefined;
 
 /**
  * Injects the body of a batch as a validated instance of its DTO, with validated objects. Each may
  * have the extra field of the module's RequestRules. Throws one error for all of them.
  */
 export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
-  async ({ batch, list, dto, faultsAt, errorOf }: BatchShape, context: ExecutionContext) => {
+  async (shape: BatchShape, context: ExecutionContext) => {
     const http = context.switchToHttp();
     const request = http.getRequest<Request & Served>();
-    const state = request[STATE];
-    const body = await readJsonObject(request, {
-      limit: state.batchLimit,
+    const response = http.getResponse<Response>();
+    const { batchLimit, caller } = request[STATE];
+    const parse = await receiveJsonObject(request, {
+      limit: batchLimit,
       depth: MAX_JSON_DEPTH + 2,
-      reportBytes: batchMemory.counterFor(state.caller?.id, http.getResponse<Response>()),
+      maxValues: batchLimit && Math.floor(batchLimit / BYTES_OF_A_VALUE),
+      reportBytes: batchMemory.counterFor(caller?.id, response),
     });
-    await nextFreeIteration();
-    const outer = checkInput(batch, body, FIELD);
-    const items: object[] = [];
-    const checkedItems: CheckedInput[] = [];
-    const faults: string[] = [];
-    const logged: string[] = [];
-    const inputs = outer.faults.length > 0 ? [] : (Reflect.get(outer.instance, list) as unknown[]);
-    let sliceEnd = performance.now() + CHECK_SLICE_MS;
-    for (const [index, input] of inputs.entries()) {
-      if (performance.now() > sliceEnd) {
-        await nextFreeIteration();
-        sliceEnd = performance.now() + CHECK_SLICE_MS;
-      }
-      if (!isJsonObject(input)) {
-        faults.push(`${list}[${index}] must be a JSON object`);
-        logged.push(faults.at(-1)!);
-        continue;
-      }
-      const checkedItem = new CheckedInput();
-      const result = await checkWithExtraField(request, dto, input, FIELD, checkedItem);
-      items.push(result.instance);
-      checkedItems.push(checkedItem);
-      if (result.faults.length + result.unknown.length === 0) continue;
-      const messages = messagesOf(result, FIELD);
-      faults.push(...faultsAt(index, messages.faults));
-      logged.push(...faultsAt(index, messages.logged));
-    }
-    const messages = messagesOf(outer, FIELD);
-    faults.push(...messages.faults);
-    logged.push(...messages.logged);
-    if (faults.length > 0) throw errorOf(faults, logged);
-    state.checkedItems = checkedItems;
-    return Object.assign(outer.instance, { [list]: items });
+    return inTurn(response, () => checkBatch(request, shape, parse()));
   },
 );
+
+async function checkBatch(
+  request: Request & Served,
+  { batch, list, dto, faultsAt, errorOf }: BatchShape,
+  body: object,
+): Promise<object> {
+  const outer = checkInput(batch, body, FIELD);
+  const items: object[] = [];
+  const checkedItems: CheckedInput[] = [];
+  const faults: string[] = [];
+  const logged: string[] = [];
+  const inputs = outer.faults.length > 0 ? [] : (Reflect.get(outer.instance, list) as unknown[]);
+  let sliceEnd = performance.now() + CHECK_SLICE_MS;
+  for (const [index, input] of inputs.entries()) {
+    if (performance.now() > sliceEnd) {
+      await nextIteration();
+      sliceEnd = performance.now() + CHECK_SLICE_MS;
+    }
+    if (!isJsonObject(input)) {
+      faults.push(`${list}[${index}] must be a JSON object`);
+      logged.push(faults.at(-1)!);
+      continue;
+    }
+    const checkedItem = new CheckedInput();
+    const result = await checkWithExtraField(request, dto, input, FIELD, checkedItem);
+    items.push(result.instance);
+    checkedItems.push(checkedItem);
+    if (result.faults.length + result.unknown.length === 0) continue;
+    const messages = messagesOf(result, FIELD);
+    faults.push(...faultsAt(index, messages.faults));
+    logged.push(...faultsAt(index, messages.logged));
+  }
+  const messages = messagesOf(outer, FIELD);
+  faults.push(...messages.faults);
+  logged.push(...messages.logged);
+  if (faults.length > 0) throw errorOf(faults, logged);
+  request[STATE].checkedItems = checkedItems;
+  return Object.assign(outer.instance, { [list]: items });
+}
