@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { parseJson, readJsonObject } from './json-body.js';
 import { applyRules } from './request-state.js';
 
@@ -34,6 +34,19 @@ it('readJsonObject does not keep the chunks of a body: each takes 600 bytes', as
   }
   body.push(null);
   expect(await object).toEqual({ a: 12 });
+});
+
+it.each([
+  ['17', [4, 12, 1]],
+  [undefined, [4, 12, 4]],
+])('readJsonObject reports the memory that it takes for %s announced bytes', async (announced, reported) => {
+  const body = requestOf(Readable.from(['{"a"', ':  1', '  ,"', 'b":2}'].map((text) => Buffer.from(text))));
+  body.headers['content-length'] = announced;
+  const reportBytes = jest.fn();
+  const read = readJsonObject(body, { limit: 20, reportBytes });
+  expect(reportBytes).not.toHaveBeenCalled();
+  await read;
+  expect(reportBytes.mock.calls.flat()).toEqual(reported);
 });
 
 it.each([

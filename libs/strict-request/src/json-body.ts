@@ -17,7 +17,7 @@ export interface BodyOptions {
   readonly depth?: number;
   /** The maximum number of values: parsed, an empty object takes 20 times its bytes. */
   readonly maxValues?: number | undefined;
-  /** Called with the announced length, or else with that of each part. Throws a DomainError to refuse the body. */
+  /** Called with the bytes by which the memory of the body grows. Throws a DomainError to refuse the body. */
   readonly reportBytes?: (bytes: number) => void;
 }
 
@@ -131,9 +131,10 @@ function readBody(
     const incomplete = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
     const take = (chunk: Buffer) => {
       const end = size + chunk.length;
+      const length = size === 0 ? end : Math.min(2 * end, announced || limit);
       try {
         if (end > limit) throw tooLarge();
-        if (end > announced) reportBytes?.(chunk.length);
+        if (end > body.length) reportBytes?.(length - body.length);
       } catch (error) {
         refuse(error as DomainError);
         return;
@@ -142,7 +143,7 @@ function readBody(
         body = chunk;
       } else {
         // A chunk of 1 byte takes 600 bytes of memory, so chunks are not kept.
-        if (end > body.length) body = enlarged(body, Math.min(2 * end, limit));
+        if (end > body.length) body = enlarged(body, length);
         body.set(chunk, size);
       }
       size = end;
@@ -152,7 +153,6 @@ function readBody(
       return;
     }
     if (announced > limit) throw tooLarge();
-    reportBytes?.(announced);
     request.on('data', take);
     request.once('end', () => resolve(body.length === size ? body : body.subarray(0, size)));
     request.once('close', () => {
