@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DomainError } from '../../errors/src/index.js';
 
 const MIB = 1024 * 1024;
 
-/** Limits the received bytes of all batches, each from its receipt until its response is closed. */
+/** Limits the received bytes of all batches, each from its receipt until `isOver`. */
 export class BatchMemory {
   private total = 0;
   private readonly byCaller = new Map<string | undefined, number>();
@@ -15,15 +15,24 @@ export class BatchMemory {
   ) {}
 
   /**
-   * Returns a function that counts bytes of a request until its response is closed. It throws
-   * DomainError SERVICE_UNAVAILABLE above a limit.
+   * Returns a function that counts bytes of a request until it is over. It throws DomainError
+   * SERVICE_UNAVAILABLE above a limit.
    */
-  counterFor(caller: string | undefined, response: ServerResponse): (bytes: number) => void {
+  counterFor(
+    caller: string | undefined,
+    { socket }: Pick<IncomingMessage, 'socket'>,
+    response: ServerResponse,
+  ): (bytes: number) => void {
     let counted = 0;
-    response.once('close', () => this.add(caller, -counted));
+    const end = () => {
+      response.off('close', end);
+      socket.off('close', end);
+      this.add(caller, -counted);
+    };
+    response.once('close', end);
+    socket.once('close', end);
     return (bytes) => {
-      // A timeout of a host may have answered.
-      if (response.closed) return;
+      if (isOver({ socket }, response)) return;
       const ofCaller = (this.byCaller.get(caller) ?? 0) + bytes;
       if (this.total + bytes > this.maxBytes || ofCaller > this.maxBytesPerCaller)
         throw new DomainError('SERVICE_UNAVAILABLE', 'too many batches are under way: send fewer at a time');
@@ -38,4 +47,12 @@ export class BatchMemory {
     if (ofCaller === 0) this.byCaller.delete(caller);
     else this.byCaller.set(caller, ofCaller);
   }
+}
+
+/**
+ * Returns whether nobody waits for a response: a timeout of a host may have answered. A response behind another one of
+ * its connection is not closed with the connection.
+ */
+export function isOver({ socket }: Pick<IncomingMessage, 'socket'>, response: ServerResponse): boolean {
+  return response.closed || socket.destroyed;
 }

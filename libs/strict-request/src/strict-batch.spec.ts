@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { ExecutionContext } from '@nestjs/common';
@@ -37,7 +37,12 @@ const [parameter] = Object.values(
 function readBatch(rule: () => Promise<{ faults: string[] }>, response = { closed: false, once: jest.fn() }) {
   const body = Readable.from([Buffer.from('{"items":[{"extra":1}]}')]);
   const headers = { 'content-type': 'application/json' };
-  const request = Object.assign(body, { headers, headersDistinct: { 'content-type': [''] }, complete: true });
+  const request = Object.assign(body, {
+    headers,
+    headersDistinct: { 'content-type': [''] },
+    complete: true,
+    socket: new EventEmitter(),
+  });
   applyRules(request, {
     bodyLimit: 100,
     batchLimit: 100,

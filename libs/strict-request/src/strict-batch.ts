@@ -2,7 +2,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { BatchMemory } from './batch-memory.js';
+import { BatchMemory, isOver } from './batch-memory.js';
 import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
 import { CheckedInput, type Served, STATE } from './request-state.js';
 import { checkInput, checkWithExtraField, type InputDescription, messagesOf } from './validate.js';
@@ -37,10 +37,10 @@ let lastTurn: Promise<unknown> = Promise.resolve();
  * Parses and checks one batch at a time, each from an iteration of the event loop of its own, so that many need
  * little memory and delay no other requests.
  */
-function inTurn<T>(response: Response, work: () => Promise<T>): Promise<T> {
+function inTurn<T>(request: Request, response: Response, work: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(async () => {
     // The memory of its body is no longer counted.
-    if (response.closed) throw new DomainError('REQUEST_TIMEOUT', 'the client has disconnected');
+    if (isOver(request, response)) throw new DomainError('REQUEST_TIMEOUT', 'the client has disconnected');
     await nextIteration();
     return work();
   });
@@ -64,9 +64,9 @@ export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createPara
       limit: batchLimit,
       depth: MAX_JSON_DEPTH + 2,
       maxValues: batchLimit && Math.floor(batchLimit / BYTES_OF_A_VALUE),
-      reportBytes: batchMemory.counterFor(caller?.id, response),
+      reportBytes: batchMemory.counterFor(caller?.id, request, response),
     });
-    return inTurn(response, () => checkBatch(request, shape, parse()));
+    return inTurn(request, response, () => checkBatch(request, shape, parse()));
   },
 );
 
