@@ -55,6 +55,7 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
     this.shutdown.signal.addEventListener('abort', onShutdown);
     const options = { ...callOptionsOf(request[STATE].caller), signal: stop.signal };
     let exported: Promise<void> | undefined;
+    if (response.destroyed) onClose();
     // Until the first bytes an error has the response of every error.
     const begun = new Promise<void>((begin, fail) => {
       const use = async ({ lastEventId, content }: ExportedLogs) => {
@@ -77,7 +78,7 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
       response.end();
     } catch (error) {
       end('it has not begun in time');
-      if (!response.headersSent) throw error;
+      if (!response.headersSent && !response.destroyed) throw error;
       this.reset(request, error);
     } finally {
       clearTimeout(timer);

@@ -26,6 +26,7 @@ export class ExportService {
   ): Promise<T> {
     const access = accessTo(filter.projectIds, options);
     const { caller, signal } = options;
+    signal?.throwIfAborted();
     return this.repository.export({ filter, format, access, caller: caller?.id, signal }, use);
   }
 }
