@@ -6,6 +6,8 @@ import type { TimeLog } from './time-log.js';
 const TAG_LENGTH = 22;
 /** A member of a list, with any space around it. The text of an entity tag may contain commas. */
 const LIST_MEMBER = /(?:"[^"]*"|[^",])+/g;
+/** A strong entity tag, with any space around it. It matches in linear time. */
+const STRONG_TAG = /^[ \t]*("[^"]*")[ \t]*$/;
 
 /**
  * Returns the strong entity tag (RFC 9110, section 8.8.3) of the version of a log that has these values: the same
@@ -17,10 +19,10 @@ export function entityTagOf(log: TimeLog): string {
 }
 
 /**
- * Returns the members of an `If-Match` header (RFC 9110, section 13.1.1), or undefined if it is no condition. Only
- * a strong and well-formed member can equal the tag of a log.
+ * Returns the strong tags of an `If-Match` header (RFC 9110, section 13.1.1), or undefined if it is no condition. No
+ * other member can match.
  */
 export function entityTagsIn(header: string | undefined): readonly string[] | undefined {
   if (header === undefined || header === '*') return undefined;
-  return header.match(LIST_MEMBER)?.map((member) => member.replace(/^[ \t]+|[ \t]+$/g, '')) ?? [];
+  return header.match(LIST_MEMBER)?.flatMap((member) => STRONG_TAG.exec(member)?.[1] ?? []) ?? [];
 }
