@@ -19,17 +19,19 @@ export async function* withAttributes(
 ): AsyncGenerator<Uint8Array, undefined> {
   const lineOf = LINES[format];
   const decoder = new TextDecoder();
-  if (format === 'csv') yield Buffer.from(`${CSV_COLUMNS.join(',')},attributes\n`);
+  // Until the first rows an export can fail with an error response.
+  let text = format === 'csv' ? `${CSV_COLUMNS.join(',')},attributes\n` : '';
   let rest = '';
   for await (const bytes of rows) {
     const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = lines.pop()!;
-    let text = '';
     for (const line of lines) {
       const parts = line.split(SEPARATOR);
       const stored = parts[1]!;
       text += `${lineOf(parts, stored === '' ? '' : JSON.stringify(JSON.parse(stored)))}\n`;
     }
     if (text !== '') yield Buffer.from(text);
+    text = '';
   }
+  if (text !== '') yield Buffer.from(text);
 }
