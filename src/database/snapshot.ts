@@ -9,6 +9,8 @@ import { isUnavailability } from './unavailability.js';
 const LOCK_TIMEOUT_MS = 1_000;
 /** The longest timer of Node. The driver would drop a COPY after the `query_timeout` of a host. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
+/** The time after which a COPY that has begun ends if the server, which may be frozen, sends nothing. */
+const MAX_SILENCE_MS = 30_000;
 
 /** The texts of values are the same on every server, and no timeout of the session ends the transaction. */
 const SETTINGS = `
@@ -72,7 +74,7 @@ export class Snapshot {
 
   /**
    * Yields the bytes of `COPY … TO STDOUT`. The signal ends it at once, like the end of the iteration. Throws
-   * DomainError SERVICE_UNAVAILABLE if the database ends it, and the reason of the signal.
+   * DomainError SERVICE_UNAVAILABLE if the database ends it or falls silent, and the reason of the signal.
    */
   async *copy(sql: string, signal?: AbortSignal): AsyncGenerator<Uint8Array, undefined> {
     signal?.throwIfAborted();
@@ -84,9 +86,15 @@ export class Snapshot {
     // The stream must not read the connection after an error. Without a listener it would end the process.
     rows.on('error', () => this.end());
     signal?.addEventListener('abort', stop);
+    let silence: NodeJS.Timeout | undefined;
+    const endSilence = () => rows.destroy(new Error('the database has sent nothing for 30 s'));
     this.isCopying = true;
     try {
-      for await (const bytes of this.client.query(rows) as AsyncIterable<Uint8Array>) yield bytes;
+      for await (const bytes of this.client.query(rows) as AsyncIterable<Uint8Array>) {
+        clearTimeout(silence);
+        yield bytes;
+        silence = setTimeout(endSilence, MAX_SILENCE_MS);
+      }
       this.isCopying = false;
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
@@ -96,6 +104,7 @@ export class Snapshot {
         ? new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: error })
         : failure;
     } finally {
+      clearTimeout(silence);
       signal?.removeEventListener('abort', stop);
       rows.callback?.();
       if (this.isCopying) this.end();
