@@ -49,9 +49,9 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
       stop.abort(new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: new Error(reason) }));
     const onShutdown = () => end('the service is shutting down');
     const timer = setTimeout(() => end('it took more than 5 minutes'), MAX_DURATION_MS).unref();
-    response.once('close', () =>
-      end(`the client has disconnected${this.isShuttingDown ? ', or the service shuts down' : ''}`),
-    );
+    const onClose = () =>
+      end(`the client has disconnected${this.isShuttingDown ? ', or the service shuts down' : ''}`);
+    response.once('close', onClose);
     this.shutdown.signal.addEventListener('abort', onShutdown);
     const options = { ...callOptionsOf(request[STATE].caller), signal: stop.signal };
     let exported: Promise<void> | undefined;
