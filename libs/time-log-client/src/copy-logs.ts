@@ -37,8 +37,12 @@ export async function copyLogs(
 
 /** Replaces the copy by an export. Returns its place in the feed. */
 async function fill(copy: TimeLogCopy, logs: TimeLogExport): Promise<string | undefined> {
-  await copy.clear();
-  for await (const log of logs) await copy.set(log.id, log);
+  try {
+    await copy.clear();
+    for await (const log of logs) await copy.set(log.id, log);
+  } finally {
+    await logs.return();
+  }
   if (logs.lastEventId !== undefined) await copy.save?.(logs.lastEventId);
   return logs.lastEventId;
 }

@@ -26,6 +26,22 @@ export async function* iterateBytes(
   }
 }
 
+/** Makes an export of parts. A generator that has not started would not close the download. */
+export function exportOf<Part>(
+  parts: AsyncGenerator<Part, void, undefined>,
+  { headers, close }: Download,
+): Export<Part> {
+  const end = parts.return.bind(parts);
+  const closeAndEnd = () => {
+    close();
+    return end();
+  };
+  return Object.assign(parts, {
+    lastEventId: headers.get('last-event-id') ?? undefined,
+    return: closeAndEnd,
+  });
+}
+
 /** Yields the logs in lines of JSON. */
 export async function* iterateLines(
   parts: AsyncIterable<Uint8Array>,

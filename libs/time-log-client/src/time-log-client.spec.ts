@@ -531,7 +531,7 @@ describe('export', () => {
   });
 
   it('ends with the signal, and closes the connection if the loop is left', async () => {
-    for (const leave of ['abort', 'break'] as const) {
+    for (const leave of ['abort', 'break', 'return', 'clear'] as const) {
       const stop = new AbortController();
       let sent: AbortSignal | undefined;
       const { client } = clientOf([], {
@@ -542,8 +542,15 @@ describe('export', () => {
           )() as Response;
         },
       });
+      const full = new Error('no space');
+      if (leave === 'clear') {
+        const copy = Object.assign(new Map(), { clear: () => Promise.reject(full) });
+        await expect(client.copy(copy)).rejects.toBe(full);
+        expect(sent!.aborted).toBe(true);
+        continue;
+      }
       const logs = await client.export({}, { signal: stop.signal });
-      await logs.next();
+      if (leave !== 'return') await logs.next();
       expect(sent!.aborted).toBe(false);
       if (leave === 'abort') {
         stop.abort();

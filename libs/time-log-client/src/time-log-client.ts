@@ -9,7 +9,7 @@ import {
   withDefaults,
 } from './arguments.js';
 import { copyLogs } from './copy-logs.js';
-import { type Export, iterateBytes, iterateLines, type TimeLogExport } from './export-logs.js';
+import { type Export, exportOf, iterateBytes, iterateLines, type TimeLogExport } from './export-logs.js';
 import { type HttpResponse, parseJson } from './failure.js';
 import { HttpTransport, type HttpRequest } from './http-transport.js';
 import {
@@ -217,14 +217,14 @@ export class TimeLogClient implements TimeLogs {
    * creation. Read them without long pauses, for which the service cuts the connection.
    */
   async export(filter: TimeLogFilter = {}, options: CallOptions = {}): Promise<TimeLogExport> {
-    const { lastEventId, parts } = await this.download(filter, 'ndjson', 'application/x-ndjson', options);
-    return Object.assign(iterateLines(parts), { lastEventId });
+    const { download, parts } = await this.download(filter, 'ndjson', 'application/x-ndjson', options);
+    return exportOf(iterateLines(parts), download);
   }
 
   /** Returns the bytes of the export as CSV, which start with a header. */
   async exportCsv(filter: TimeLogFilter = {}, options: CallOptions = {}): Promise<Export<Uint8Array>> {
-    const { lastEventId, parts } = await this.download(filter, 'csv', 'text/csv', options);
-    return Object.assign(parts, { lastEventId });
+    const { download, parts } = await this.download(filter, 'csv', 'text/csv', options);
+    return exportOf(parts, download);
   }
 
   /**
@@ -327,7 +327,7 @@ export class TimeLogClient implements TimeLogs {
     const download = await this.sender.send(request, { tries: this.tries, signal });
     const sent = { requestId: request.requestId!, signal };
     const parts = iterateBytes(download, (read) => this.sender.receive(read, sent));
-    return { lastEventId: download.headers.get('last-event-id') ?? undefined, parts };
+    return { download, parts };
   }
 
   private send<T>(request: HttpRequest<T>, tries: number, signal: AbortSignal | undefined): Promise<T> {
