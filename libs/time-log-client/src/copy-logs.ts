@@ -2,17 +2,21 @@ import { apply, type FeedReader, isGone, iterateEventPages } from './iterate-eve
 import type { TimeLogExport } from './export-logs.js';
 import type { TimeLogCopy } from './time-logs.js';
 
-/** The number of times in a row that a copy is started again, because the feed no longer reaches back. */
+/** The number of times that a copy is started again, because the feed no longer reaches back. */
 const MAX_RESTARTS = 3;
+/** The delay before the first of them, in milliseconds. It doubles with each. */
+const FIRST_RESTART_DELAY_MS = 1_000;
 
 /** The sources of the logs of a copy. */
 interface CopySource extends FeedReader {
   readonly startExport: () => Promise<TimeLogExport>;
+  /** Waits some milliseconds, unless the call is aborted before. */
+  readonly wait: (milliseconds: number) => Promise<unknown>;
 }
 
 /** Fills a copy, or continues it after a place. Returns the next `after` at the end of the feed. */
 export async function copyLogs(
-  { startExport, ...feed }: CopySource,
+  { startExport, wait, ...feed }: CopySource,
   copy: TimeLogCopy,
   after: string | undefined,
 ): Promise<string | undefined> {
@@ -22,7 +26,6 @@ export async function copyLogs(
     try {
       for await (const { events, next = events.at(-1)?.id } of iterateEventPages(feed, last)) {
         for (const event of events) await apply(event, copy);
-        restarts = 0;
         if (next === undefined || next === last) continue;
         last = next;
         await copy.save?.(next);
@@ -31,6 +34,7 @@ export async function copyLogs(
     } catch (error) {
       if (!isGone(error) || ++restarts > MAX_RESTARTS) throw error;
       last = undefined;
+      await wait(FIRST_RESTART_DELAY_MS * 2 ** (restarts - 1));
     }
   }
 }

@@ -620,15 +620,22 @@ describe('copy', () => {
     expect(runtime.times).toEqual([0, 700, 1_400]);
   });
 
-  it('starts again at 410, at most three times in a row', async () => {
+  it('starts again at 410, at most three times, with longer and longer delays', async () => {
     const again = [gone, export1];
     const { client, runtime } = clientOf([...again, ...again, ...again, none]);
     const copy = new Map();
     expect(await client.copy(copy, { after: created.id })).toBe(PLACE);
     expect([...copy.keys()]).toEqual([ITEM.id]);
-    expect(runtime.requests).toHaveLength(7);
-    const hopeless = clientOf([export1, ...again, ...again, ...again, gone]);
-    expect((await failure(hopeless.client.copy(new Map()))).code).toBe('GONE');
+    expect(runtime.times).toEqual([0, 1_000, 1_000, 3_000, 3_000, 7_000, 7_000]);
+  });
+
+  it.each([
+    ['at once', []],
+    ['after an event of each page', [answered(200, [removed])]],
+  ])('rejects at the fourth 410, also %s', async (_when, page) => {
+    const once = [export1, ...page, gone];
+    const { client } = clientOf([...once, ...once, ...once, ...once, export1, none]);
+    expect((await failure(client.copy(new Map(), { pageSize: 1 }))).code).toBe('GONE');
   });
 
   it('keeps the copy if there is no export', async () => {

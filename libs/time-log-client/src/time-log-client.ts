@@ -231,11 +231,12 @@ export class TimeLogClient implements TimeLogs {
    * Fills a copy with all logs, or those of some projects, by an export, and applies later events: to
    * the end of the feed or, with `wait`, without end. Returns the next `after` at the end. With `after` it
    * continues a copy as it was at that event. If the feed no longer reaches back to it, the copy is
-   * filled again, at most three times in a row.
+   * filled again, at most three times.
    */
   async copy(copy: TimeLogCopy, { after, ...options }: EventsOptions = {}): Promise<string | undefined> {
     const startExport = () => this.export({ projectId: options.projectId }, options);
-    return copyLogs({ ...this.feedReader(after, options), startExport }, copy, after);
+    const wait = (milliseconds: number) => this.wait(milliseconds, options.signal);
+    return copyLogs({ ...this.feedReader(after, options), startExport, wait }, copy, after);
   }
 
   /**
@@ -258,13 +259,14 @@ export class TimeLogClient implements TimeLogs {
       const path = `${this.path}/events${queryOf({ lastEventId, limit: pageSize, projectId: projects })}`;
       return this.send({ method: 'GET', path, parse: parseEventPage }, this.tries, signal);
     };
-    const never = () => new Promise<never>(() => undefined);
-    // An abort ends the pause, too. The next request then rejects.
-    const pause =
-      wait === undefined
-        ? undefined
-        : () => runWithTimeout(never, { milliseconds: wait, signal }, this.schedule);
+    const pause = wait === undefined ? undefined : () => this.wait(wait, signal);
     return { readPage, pageSize, pause };
+  }
+
+  /** Waits, also until the signal aborts. The next request then rejects. */
+  private wait(milliseconds: number, signal: AbortSignal | undefined): Promise<unknown> {
+    const never = () => new Promise<never>(() => undefined);
+    return runWithTimeout(never, { milliseconds, signal }, this.schedule);
   }
 
   /**
