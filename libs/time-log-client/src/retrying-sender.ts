@@ -41,7 +41,7 @@ interface SendOptions {
 /** The properties of a request that its error reports. */
 interface SentRequest {
   readonly tryCount?: number;
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   readonly isOutcomeUnknown?: boolean;
   readonly idempotencyKey?: string;
   readonly stored?: number;
@@ -64,10 +64,13 @@ export class RetryingSender {
     private readonly runtime: Omit<Runtime, 'fetch'>,
   ) {}
 
-  /** Sends a request. Rejects with TimeLogError, or with the error of the `token` function. */
+  /**
+   * Sends a request. Rejects with TimeLogError, or with the error of the `token` function if the call has stored no
+   * logs before.
+   */
   async send<T>(request: RetryableRequest<T>, { tries, signal }: SendOptions): Promise<T> {
     const end = this.runtime.now() + this.options.deadline;
-    const token = await this.getToken(signal);
+    const token = await this.getToken(request, signal);
     let isOutcomeUnknown = false;
     for (let tryCount = 1; ; tryCount++) {
       const outcome = await this.attempt(request, token, end, signal);
@@ -94,17 +97,20 @@ export class RetryingSender {
   }
 
   /** Gets the token once per call: with another token, the same key would create a second log. */
-  private async getToken(signal: AbortSignal | undefined): Promise<string | undefined> {
+  private async getToken(sent: SentRequest, signal: AbortSignal | undefined): Promise<string | undefined> {
     const { token, deadline } = this.options;
     if (token === undefined) return undefined;
-    const get = async () => (typeof token === 'string' ? token : token());
-    const text = await runWithTimeout(get, { milliseconds: deadline, signal }, this.runtime.schedule);
-    if (text === ABORTED) throw errorOf(abortFailure(signal));
+    const unsent = { ...sent, requestId: undefined };
+    const get = async () => parseToken(typeof token === 'string' ? token : await token());
+    const wait = runWithTimeout(get, { milliseconds: deadline, signal }, this.runtime.schedule);
+    const text = await wait.catch((cause: unknown) => {
+      if (!sent.stored) throw cause;
+      throw errorOf({ code: 'NO_ANSWER', message: 'the token function failed', cause }, unsent);
+    });
+    if (text === ABORTED) throw errorOf(abortFailure(signal), unsent);
     if (text === TIMED_OUT)
-      throw errorOf({ code: 'NO_ANSWER', message: 'the token was not available in time' });
-    if (!TOKEN_PATTERN.test(text.trim()))
-      throw new TypeError('token must be visible ASCII characters without spaces');
-    return text.trim();
+      throw errorOf({ code: 'NO_ANSWER', message: 'the token was not available in time' }, unsent);
+    return text;
   }
 
   private async attempt<T>(
@@ -141,6 +147,11 @@ export class RetryingSender {
     // The machine may have been suspended for longer than the lifetime of the key.
     return now() >= end ? failure : undefined;
   }
+}
+
+function parseToken(text: string): string {
+  if (TOKEN_PATTERN.test(text.trim())) return text.trim();
+  throw new TypeError('token must be visible ASCII characters without spaces');
 }
 
 function abortFailure(signal: AbortSignal | undefined): Failure {

@@ -329,7 +329,7 @@ describe('recordAll', () => {
   const logsOf = (count: number, description = '') =>
     Array.from({ length: count }, (_, index) => ({ ...LOG, duration: index + 1, description }));
   /** A service that stores each part, and returns its logs. */
-  const service = (...answers: (Reaction | 'stored')[]) => {
+  const service = (answers: (Reaction | 'stored')[] = [], options: Partial<TimeLogClientOptions> = {}) => {
     const parts: [key: string, durations: number[]][] = [];
     const fetch: Fetch = async (_url, { body, headers }) => {
       const { timeLogs } = JSON.parse(body as string) as { timeLogs: NewTimeLog[] };
@@ -341,7 +341,7 @@ describe('recordAll', () => {
       if (response instanceof Error) throw response;
       return response as Response;
     };
-    return { parts, ...clientOf([], { fetch }) };
+    return { parts, ...clientOf([], { fetch, ...options }) };
   };
 
   it('sends at most 1000 logs at once, each part with a key of its own, and returns all in order', async () => {
@@ -371,7 +371,7 @@ describe('recordAll', () => {
   });
 
   it('repeats a part with its key, and says how many logs are stored if it fails', async () => {
-    const { client, parts } = service('stored', lost, refused(400, 'VALIDATION_ERROR'));
+    const { client, parts } = service(['stored', lost, refused(400, 'VALIDATION_ERROR')]);
     const error = await failure(client.recordAll(logsOf(1_001), { idempotencyKey: 'mine' }));
     expect(error).toMatchObject({ code: 'VALIDATION_ERROR', stored: 1_000, idempotencyKey: 'mine' });
     expect(error.isOutcomeUnknown).toBe(true);
@@ -383,14 +383,30 @@ describe('recordAll', () => {
 
   it('names a wrong log by its index among all', async () => {
     const message = 'timeLogs[0].duration must be a positive number; timeLogs[3]: unknown field: foo';
-    const { client } = service(
+    const { client } = service([
       'stored',
       answered(400, { success: false, error: 'VALIDATION_ERROR', message }),
-    );
+    ]);
     expect((await failure(client.recordAll(logsOf(1_010)))).message).toBe(
       'timeLogs[1000].duration must be a positive number; timeLogs[1003]: unknown field: foo; the first 1000 logs are stored',
     );
   });
+
+  const cause = new Error('signed out');
+  it.each([
+    ['rejects', () => Promise.reject(cause), 'the token function failed', cause],
+    ['is late', () => new Promise<never>(() => undefined), 'the token was not available in time', undefined],
+  ])(
+    'says how many logs are stored if the token of a later part %s',
+    async (_what, later, message, cause) => {
+      let count = 0;
+      const { client } = service([], { token: () => (count++ === 0 ? 'secret' : later()) });
+      const error = await failure(client.recordAll(logsOf(1_001), { idempotencyKey: 'mine' }));
+      expect(error).toMatchObject({ code: 'NO_ANSWER', stored: 1_000, idempotencyKey: 'mine' });
+      expect(error.message).toBe(`${message}; the first 1000 logs are stored`);
+      expect([error.cause, error.requestId, error.isOutcomeUnknown]).toEqual([cause, undefined, false]);
+    },
+  );
 
   it('refuses a key that would be too long for a part', async () => {
     const { client } = clientOf([recordedAll]);
