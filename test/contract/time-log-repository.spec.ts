@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DomainError } from '../../libs/errors/src/index.js';
 import type { ContractCase } from '../../libs/host-kit/src/contract/index.js';
@@ -157,6 +158,35 @@ describe('the column of attributes', () => {
     await before.correct(TimeLog.record({ ...values, duration: 3 }, log.id), ALL_PROJECTS);
     expect(await after.get(log.id, ALL_PROJECTS)).toMatchObject({ duration: 3, attributes: { a: 1 } });
   });
+});
+
+describe('attributes that SQL has stored', () => {
+  const database = useDatabase();
+
+  it.each(['{"rate": 0.1234567890123456789012, "large": 1e400}', '{"large": 12345678901234567890}', 'null'])(
+    'are compared as they are stored: %s',
+    async (attributes) => {
+      const { dataSource } = database;
+      const repository = new TypeOrmTimeLogRepository(new Database(dataSource), PATIENT, ANY_ATTRIBUTES);
+      const values = { projectId: randomUUID(), duration: 1, date: '2026-01-31', attributes: { a: 1 } };
+      const log = TimeLog.record(values, '019c1370-4e1b-7000-8000-000000000001');
+      const expected = async () => (await repository.get(log.id, ALL_PROJECTS))!;
+      const store = (text: string) => dataSource.query('update time_logs set attributes = $1', [text]);
+      await repository.add(log);
+      await store(attributes);
+      const stale = await expected();
+      await store('{"a": 2}');
+      const changed = { code: 'PRECONDITION_FAILED' };
+      await expect(repository.correct(log, ALL_PROJECTS, undefined, stale)).rejects.toMatchObject(changed);
+      await expect(repository.delete(log.id, ALL_PROJECTS, undefined, stale)).rejects.toMatchObject(changed);
+      await store(attributes);
+      expect(await repository.correct(log, ALL_PROJECTS, undefined, await expected())).toEqual(log);
+      await store(attributes);
+      expect(await repository.delete(log.id, ALL_PROJECTS, undefined, await expected())).toMatchObject({
+        id: log.id,
+      });
+    },
+  );
 });
 
 describe('TypeOrmTimeLogRepository over PostgreSQL', () => {

@@ -65,7 +65,7 @@ export class TimeLogCorrections {
        select ${this.rows.selection('version')}, is_unexpected::text, is_dropped::text from outcome`,
     );
     const parameters = [...this.rows.valuesOf(log), accessParameter(access)];
-    if (expected) parameters.push(...this.rows.valuesOf(expected));
+    if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
     const [row] = await within.change(statement, parameters, this.options);
     const [isUnexpected, isDropped] = row?.slice(-2) ?? [];
     if (isUnexpected === 'true') throw new DomainError(TIME_LOG_CHANGED);
@@ -90,7 +90,7 @@ export class TimeLogCorrections {
        select ${this.rows.selection('deleted')}, is_unexpected::text from found left join deleted using (id)`,
     );
     const parameters: unknown[] = [id, accessParameter(access)];
-    if (expected) parameters.push(...this.rows.valuesOf(expected));
+    if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
     const [row] = await within.change(statement, parameters, this.options);
     if (row?.at(-1) === 'true') throw new DomainError(TIME_LOG_CHANGED);
     // The id comes first. It is null if the row was found but not deleted.

@@ -20,6 +20,7 @@ const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((
 
 type Columns = typeof COLUMNS;
 const ID = COLUMNS.findIndex(({ field }) => field === 'id');
+const ATTRIBUTES = COLUMNS.findIndex(({ field }) => field === 'attributes');
 
 /** Converts logs to rows and back. Without attributes, no statement uses that column. */
 export class TimeLogRows {
@@ -34,6 +35,8 @@ export class TimeLogRows {
   readonly nextParameter: number;
   /** The SQL list of all columns except the id. */
   readonly valueNames: string;
+  /** The attributes of logs as they are stored: SQL may have stored numbers that JSON.parse rounds, or null. */
+  private readonly storedAttributes = new WeakMap<TimeLog, string>();
 
   constructor(readonly haveAttributes: boolean) {
     const columns = haveAttributes ? COLUMNS : COLUMNS.filter(({ field }) => field !== 'attributes');
@@ -76,6 +79,12 @@ export class TimeLogRows {
     return this.columns.map(({ field, write }) => write(log[field] as never));
   }
 
+  /** Returns the same for a log to compare with, whose attributes are compared as they were read. */
+  expectedValuesOf(log: TimeLog): unknown[] {
+    const attributes = this.storedAttributes.get(log);
+    return attributes === undefined ? this.valuesOf(log) : this.valuesOf(log).with(ATTRIBUTES, attributes);
+  }
+
   /** Returns the select list for a log with this alias. It comes first in a `TextStatement`. */
   selection(log: string): string {
     return this.columns.map(({ name, select }) => `${select(`(${log}).${name}`)} as ${name}`).join(', ');
@@ -99,6 +108,8 @@ export class TimeLogRows {
       const text = row[index];
       if (text !== null) values[field] = read(text!);
     });
+    const attributes = this.haveAttributes ? row[ATTRIBUTES]! : null;
+    if (attributes !== null) this.storedAttributes.set(log, attributes);
     return log;
   }
 
