@@ -6,7 +6,7 @@ export const TIME_LOG_LIMITS = {
   batchLimit: 1_048_576,
   /** The maximum total time that a request waits, in milliseconds. */
   deadline: 2_500,
-  /** The maximum number of creates that wait for a commit, and of other changes that wait in their queue. */
+  /** The maximum number of creates that wait for a commit, of other changes, and of a fifth of the logs of batches. */
   writeQueue: 2_000,
   /** The time for which idempotency keys are kept, in hours. */
   keyLifetime: 24,

@@ -135,7 +135,10 @@ describe('batches in PostgreSQL', () => {
     const projectId = randomUUID();
     const busy = serviceOver(dataSource, { ...PATIENT, queue: 20 });
     const values = valuesOf(1_000, projectId);
-    const full = { status: 503, message: expect.stringContaining('the write queue is full') };
+    const full = {
+      ...{ status: 503, message: 'the write queue is full: retry later' },
+      logged: expect.stringContaining('WRITE_QUEUE'),
+    };
     const settled = async (options: { deadline?: number }) => {
       const singles = values.map((some) => busy.record(some, options));
       const batches = [1, 2, 3].map(() => busy.recordAll(values, options));
@@ -150,5 +153,14 @@ describe('batches in PostgreSQL', () => {
     expect(before).toBe(21 + 2_000);
     expect(await settled({ deadline: 600_000 })).toEqual([]);
     expect(await totalOf(projectId)).toBe(before + 4_000);
+  });
+
+  it('of one caller wait, ten and more of half the size of the queue', async () => {
+    const projectId = randomUUID();
+    const busy = serviceOver(dataSource, { ...PATIENT, queue: 20 });
+    const batches = Array.from({ length: 12 }, () => busy.recordAll(valuesOf(10, projectId)));
+    const statuses = (await Promise.allSettled(batches)).map(({ status }) => status);
+    expect(statuses).toEqual([...Array<string>(11).fill('fulfilled'), 'rejected']);
+    expect(await totalOf(projectId)).toBe(110);
   });
 });

@@ -7,7 +7,12 @@ interface Run {
   readonly fail: (error: Error) => void;
 }
 
-const LIMITS: BatcherLimits = { batch: 3, queue: 5, wait: 1_000, fullMessage: 'full' };
+const LIMITS: BatcherLimits = {
+  batch: 3,
+  queue: 5,
+  wait: 1_000,
+  full: { message: 'full', logged: 'raise it' },
+};
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 
 describe('Batcher', () => {
