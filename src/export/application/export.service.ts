@@ -1,4 +1,4 @@
-import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
+import { accessToMatching, type CallOptions } from '../../time-log/application/call-options.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { ExportFormat } from '../domain/export-format.js';
 import type { ExportedLogs, ExportRepository } from '../domain/export.repository.js';
@@ -24,7 +24,7 @@ export class ExportService {
     use: (logs: ExportedLogs) => Promise<T>,
     options: ExportOptions = {},
   ): Promise<T> {
-    const access = accessTo(filter.projectIds, options);
+    const access = accessToMatching(filter, options);
     const { caller, signal } = options;
     signal?.throwIfAborted();
     return this.repository.export({ filter, format, access, caller: caller?.id, signal }, use);

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { ALL_PROJECTS, PROJECT_NOT_ALLOWED, type ProjectAccess } from '../domain/project-access.js';
-import type { TimeLogWrites } from '../domain/time-log.repository.js';
+import type { TimeLogFilter, TimeLogWrites } from '../domain/time-log.repository.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
 /** The caller of a method, and its access. */
@@ -40,6 +40,16 @@ export function accessTo(
   if (projectIds === undefined || access === ALL_PROJECTS) return access;
   if (projectIds.every((id) => access.includes(id))) return access;
   throw new DomainError('FORBIDDEN', PROJECT_NOT_ALLOWED);
+}
+
+/**
+ * Returns the access of a call with a filter. Throws like `accessTo`, and an Error for the earlier name of
+ * `projectIds`: a filter without it would have the logs of all projects.
+ */
+export function accessToMatching(filter: TimeLogFilter, options: CallOptions): ProjectAccess {
+  if (Object.hasOwn(filter, 'projectId'))
+    throw new Error('TimeLogFilter.projectId is called projectIds now, an array');
+  return accessTo(filter.projectIds, options);
 }
 
 /** Returns the options for a caller. It may access all projects unless it is bound to some. */

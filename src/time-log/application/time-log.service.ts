@@ -26,6 +26,7 @@ import {
 } from '../domain/time-log.js';
 import {
   accessTo,
+  accessToMatching,
   type CallOptions,
   type ChangeOptions,
   type RecordOptions,
@@ -169,13 +170,13 @@ export class TimeLogService {
    */
   async list(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogPage> {
     this.requireSupport(options);
-    return this.timeLogs.find(filter, page, accessTo(filter.projectIds, options), options.caller?.id);
+    return this.timeLogs.find(filter, page, accessToMatching(filter, options), options.caller?.id);
   }
 
   /** Returns the same page as JSON. Throws like `list`. */
   async items(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogItems> {
     this.requireSupport(options);
-    return this.timeLogs.items(filter, page, accessTo(filter.projectIds, options), options.caller?.id);
+    return this.timeLogs.items(filter, page, accessToMatching(filter, options), options.caller?.id);
   }
 
   /**
@@ -187,7 +188,7 @@ export class TimeLogService {
     page: PageRequest,
     options: CallOptions = {},
   ): Promise<number | undefined> {
-    return this.timeLogs.weigh?.(filter, page, accessTo(filter.projectIds, options), options.caller?.id);
+    return this.timeLogs.weigh?.(filter, page, accessToMatching(filter, options), options.caller?.id);
   }
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */

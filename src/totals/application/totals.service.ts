@@ -1,4 +1,4 @@
-import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
+import { accessToMatching, type CallOptions } from '../../time-log/application/call-options.js';
 import { DEFAULT_PAGE, PageRequest } from '../../time-log/domain/page-request.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { TotalsRepository } from '../domain/totals.repository.js';
@@ -19,6 +19,6 @@ export class TotalsService {
     page: PageRequest = PageRequest.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
     options: CallOptions = {},
   ): Promise<Totals> {
-    return this.repository.totals(filter, by, page, accessTo(filter.projectIds, options), options.caller?.id);
+    return this.repository.totals(filter, by, page, accessToMatching(filter, options), options.caller?.id);
   }
 }
