@@ -241,6 +241,11 @@ export class TimeLogService {
     const access = accessTo([log.projectId], options);
     const corrected = await this.writesOf(options).correct(log, access, options.caller?.id, expected);
     if (corrected === undefined) throw notFound();
+    // The port once resolved with a boolean.
+    if (!(corrected instanceof TimeLog))
+      throw new Error(
+        `${this.timeLogs.constructor.name}.correct must resolve with the stored log, or with undefined if there is none`,
+      );
     return corrected;
   }
 
