@@ -65,31 +65,34 @@ export class KeyedTimeLogWrites {
    */
   add(log: TimeLog, key: IdempotencyKey, deadline?: number, within?: Statements): Promise<string> {
     const keyed = { log, key, fingerprint: fingerprintOf(log) };
-    return this.retry(deadline, () =>
-      within === undefined ? this.writes.add(keyed, deadline) : this.writeOne(keyed, within),
+    return this.retry(deadline, (rest) =>
+      within === undefined ? this.writes.add(keyed, rest) : this.writeOne(keyed, within),
     );
   }
 
   /**
-   * Returns the ids of the batch that the key created, now or earlier. `enqueue` runs each attempt to write it,
-   * which is one statement. Throws like `add`.
+   * Returns the ids of the batch that the key created, now or earlier. `enqueue` runs each attempt to write it, which
+   * is one statement, within the rest of the deadline. Throws like `add`.
    */
   addAll(
     logs: readonly TimeLog[],
     key: IdempotencyKey,
-    enqueue: <T>(write: () => Promise<T>) => Promise<T>,
+    enqueue: <T>(write: () => Promise<T>, deadline?: number) => Promise<T>,
     deadline?: number,
     within: Statements = this.database,
   ): Promise<readonly string[]> {
     const keyed = { key, fingerprint: fingerprintOfAll(logs) };
-    return this.retry(deadline, () => enqueue(() => this.writeAll(logs, keyed, within)));
+    return this.retry(deadline, (rest) => enqueue(() => this.writeAll(logs, keyed, within), rest));
   }
 
-  /** Repeats a write whose key is in use. */
-  private async retry<T>(deadline = this.limits.wait, write: () => Promise<T | undefined>): Promise<T> {
-    const end = performance.now() + deadline;
-    while (performance.now() < end) {
-      const outcome = await write();
+  /** Repeats a write whose key is in use, each time with the rest of the deadline. */
+  private async retry<T>(
+    deadline: number | undefined,
+    write: (rest?: number) => Promise<T | undefined>,
+  ): Promise<T> {
+    const end = performance.now() + (deadline ?? this.limits.wait);
+    for (let now; (now = performance.now()) < end;) {
+      const outcome = await write(deadline === undefined ? undefined : end - now);
       if (outcome !== undefined) return outcome;
       await delay(KEY_RETRY_INTERVAL_MS);
     }

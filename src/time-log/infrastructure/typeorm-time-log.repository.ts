@@ -145,7 +145,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
-    return this.queueOf(logs, caller, deadline)(() => this.insertAll(logs)).catch(this.rejectInsert);
+    return this.queueOf(logs, caller)(() => this.insertAll(logs), deadline).catch(this.rejectInsert);
   }
 
   override addAllOnce(
@@ -154,7 +154,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     caller?: string,
     deadline?: number,
   ): Promise<readonly string[]> {
-    const enqueue = this.queueOf(logs, caller, deadline);
+    const enqueue = this.queueOf(logs, caller);
     return this.keyedWrites.addAll(logs, key, enqueue, deadline).catch(this.rejectInsert);
   }
 
@@ -283,8 +283,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   /** Returns a function that runs the write of these logs in the queue of batches. */
-  private queueOf({ length: weight }: readonly TimeLog[], caller?: string, deadline?: number) {
-    return <T>(write: () => Promise<T>) =>
+  private queueOf({ length: weight }: readonly TimeLog[], caller?: string) {
+    return <T>(write: () => Promise<T>, deadline?: number) =>
       this.batches.run(caller, write, undefined, { weight, wait: deadline });
   }
 
