@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../libs/errors/src/index.js';
 import type { Rotation } from './access-token.service.js';
 import { ensureFirstToken, rotateToken } from './first-token.js';
 import { AccessToken, digestOf, newToken } from './access-token.js';
@@ -135,12 +136,30 @@ describe('rotateToken', () => {
 
   it('leaves the file as it is if the rotation fails, and the row if the file cannot be written', async () => {
     tokens.failure = new Error('no database');
-    await expect(rotate('1')).rejects.toThrow('no database');
+    await expect(rotate('1')).rejects.toBe(tokens.failure);
     expect(await readFile(file, 'utf8')).toBe(first);
     expect(await readdir(directory)).toEqual(['access-token']);
     tokens.failure = undefined;
     await mkdir(`${file}.new`);
     await expect(rotate('1')).rejects.toThrow('.new');
     expect((await tokens.list())[0]!.digest).toEqual(digestOf(first.trim()));
+  });
+
+  it.each([
+    ['the outcome is unknown', 'connection lost'],
+    ['the file cannot be replaced afterwards', 'rename'],
+  ])('says to repeat the rotation if %s', async (_what, reason) => {
+    if (reason === 'rename') {
+      const rotated = tokens.rotate.bind(tokens);
+      tokens.rotate = async (id, token) => {
+        await rm(file);
+        await mkdir(file);
+        return rotated(id, token);
+      };
+    } else tokens.failure = new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: new Error(reason) });
+    const advice = rotate('1').catch((error: unknown) => (error as Error).message);
+    expect(await advice).toMatch(
+      /^the token may have a new secret that nobody knows .*: repeat the rotation of 1$/,
+    );
   });
 });

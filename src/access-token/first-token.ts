@@ -1,6 +1,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
+import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import type { AccessTokenService, Rotation } from './access-token.service.js';
 import { type AccessToken, digestOf, newToken } from './access-token.js';
 
@@ -40,7 +41,7 @@ export async function ensureFirstToken(
 
 /**
  * Rotates a token, also in the file if that holds it. The new text is on disk before the row changes, so that
- * a full disk changes nothing. A rotation that was interrupted between the two can be repeated.
+ * a full disk changes nothing. A rotation that was interrupted between the two can be repeated; the Error says so.
  */
 export async function rotateToken(
   tokens: Pick<AccessTokenService, 'list' | 'rotate'>,
@@ -53,10 +54,20 @@ export async function rotateToken(
       known.id === id.toLowerCase() && (known.digest.equals(kept) || known.previousDigest?.equals(kept)),
   );
   const draft = isInFile ? await writeDraft(file, token) : undefined;
+  let isRotated = false;
   try {
     const rotation = await tokens.rotate(id, token, overlapMs);
-    if (draft !== undefined && rotation.state === 'rotated') await rename(draft, file);
+    isRotated = rotation.state === 'rotated';
+    if (draft !== undefined && isRotated) await rename(draft, file);
     return { ...rotation, token, isInFile };
+  } catch (error) {
+    // Other errors are of statements that the server has rejected.
+    if (!isRotated && !(error instanceof DomainError)) throw error;
+    const reason = reasonOf(error instanceof DomainError ? (error.cause ?? error) : error);
+    throw new Error(
+      `the token may have a new secret that nobody knows (${reason}): repeat the rotation of ${id}`,
+      { cause: error },
+    );
   } finally {
     if (draft !== undefined) await rm(draft, { force: true });
   }
