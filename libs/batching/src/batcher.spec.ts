@@ -202,6 +202,15 @@ describe('Batcher', () => {
     expect(await Promise.all([...patient, ...others])).toHaveLength(9);
   });
 
+  it('reserves a share of each run for items with a wait of their own, however many others wait', async () => {
+    batcher = create({ batch: 4, queue: 20, wait: 1_000 });
+    const outcomes = [batcher.add(0), ...[20, 22].map((item) => batcher.add(item, 5_000))];
+    outcomes.push(...[2, 4, 6, 8, 10, 12, 14, 16].map((item) => batcher.add(item)));
+    await finish(0, 1, 2, 3);
+    expect(runs.map(({ items }) => items)).toEqual([[0], [2, 4, 6, 20], [8, 10, 12, 22], [14, 16]]);
+    expect(await Promise.all(outcomes)).toHaveLength(11);
+  });
+
   it('returns the number of waiting items', async () => {
     expect(batcher.length).toBe(0);
     const outcomes = [2, 4, 6].map((item) => batcher.add(item));

@@ -18,6 +18,9 @@ export interface BatcherLimits {
   readonly full?: FullMessages;
 }
 
+/** The share of a run that is reserved for items with a wait of their own. */
+const LOW_PRIORITY_SHARE = 0.25;
+
 interface WaitingItem<Item, Outcome> {
   readonly item: Item;
   /** The time of arrival, and when the caller gives up, in milliseconds. */
@@ -47,7 +50,7 @@ export class Batcher<Item, Outcome> {
   /** Observe the size of each run when it begins, and the seconds that each item has waited. */
   observers: { readonly size: Observer; readonly wait: Observer } | undefined;
   private queue: WaitingItem<Item, Outcome>[] = [];
-  /** Items with a wait of their own. They only fill the runs of the others, which never wait for them. */
+  /** Items with a wait of their own. They fill the runs, and have a share of each, so that they run under any load. */
   private lowPriority: WaitingItem<Item, Outcome>[] = [];
   private isRunning = false;
 
@@ -100,7 +103,8 @@ export class Batcher<Item, Outcome> {
     const now = this.now();
     this.refuseLate(now);
     const size = Math.min(Math.ceil((previousSize + this.length) / 2), this.limits.batch);
-    const batch = this.queue.splice(0, size);
+    const reserved = Math.min(this.lowPriority.length, Math.floor(size * LOW_PRIORITY_SHARE));
+    const batch = this.queue.splice(0, size - reserved);
     if (batch.length < size) batch.push(...this.lowPriority.splice(0, size - batch.length));
     if (batch.length === 0) return undefined;
     this.observers?.size.observe(batch.length);
