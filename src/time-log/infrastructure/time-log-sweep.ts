@@ -10,6 +10,8 @@ const MAX_LOGS = 8_192;
 /** The time between two statements that remove keys, and between two removals. */
 const KEY_PAUSE_MS = 100;
 const KEY_REMOVAL_INTERVAL_MS = 60_000;
+/** The number of removals after which one reads the whole index again: keys may have been skipped or dated back. */
+const KEY_REMOVALS_PER_SCAN = 60;
 /** A fold starts at this number of logs or after the delay, and pauses between statements. */
 const FOLD = { minLogs: 2_048, maxDelayMs: 1_000, pauseMs: 10 };
 
@@ -23,6 +25,7 @@ export class TimeLogSweep {
   private nextRemoval = 0;
   /** The creation time of the last removed key. Removals skip earlier index entries, which may be dead. */
   private lastRemoved = '-infinity';
+  private removals = 0;
   /** The number of logs changed since the last fold began, and the timer of the next fold. */
   private changed = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -45,6 +48,7 @@ export class TimeLogSweep {
     if (logs > 0 || isDue) this.timer ??= setTimeout(() => this.fold(), FOLD.maxDelayMs).unref();
     if (!isDue) return;
     this.nextRemoval = performance.now() + KEY_REMOVAL_INTERVAL_MS;
+    if (++this.removals % KEY_REMOVALS_PER_SCAN === 0) this.lastRemoved = '-infinity';
     void this.repeat(() => this.removeExpiredKeys(), MAX_KEYS, KEY_PAUSE_MS);
   }
 
