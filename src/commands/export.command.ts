@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { EXPORT_FORMATS, type ExportFormat, formatFault, TypeOrmExportRepository } from '../export/index.js';
@@ -30,7 +30,7 @@ Without days it prints the place in the feed after which a copy of these logs go
           );
           return exported.lastEventId;
         });
-        await rename(part, file);
+        await publish(part, file);
         return `exported ${file}${lastEventId === undefined ? '' : `\nLast-Event-ID: ${lastEventId}`}`;
       } catch (error) {
         await handle.close();
@@ -67,9 +67,25 @@ function parseOptions(args: readonly string[]) {
   }
 }
 
-/** Creates the file that is renamed when it is complete. */
+/** Gives the complete file its name, unless another file has got it meanwhile. */
+async function publish(part: string, file: string): Promise<void> {
+  try {
+    await link(part, file);
+  } catch (error) {
+    // Some file systems have no links.
+    if (existsSync(file)) throw existing(file, error);
+    return rename(part, file);
+  }
+  await rm(part);
+}
+
+function existing(file: string, cause?: unknown): Error {
+  return new Error(`${file} exists already: give the export another name`, { cause });
+}
+
+/** Creates the file that gets its name when it is complete. */
 async function create(file: string, part: string): Promise<FileHandle> {
-  if (existsSync(file)) throw new Error(`${file} exists already: give the export another name`);
+  if (existsSync(file)) throw existing(file);
   return open(part, 'wx', 0o600).catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;
     throw new Error(
