@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { newGate } from '../support/gate.js';
 import { LOG } from '../support/requests.js';
 import {
   connectionOptions,
@@ -162,5 +163,17 @@ describe('batches in PostgreSQL', () => {
     const statuses = (await Promise.allSettled(batches)).map(({ status }) => status);
     expect(statuses).toEqual([...Array<string>(11).fill('fulfilled'), 'rejected']);
     expect(await totalOf(projectId)).toBe(110);
+  });
+
+  it('in transactions with hooks wait for each other, with their weight, and delay no other change', async () => {
+    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), PATIENT);
+    const [commit, work] = [newGate(), () => Promise.resolve()];
+    const batches = [() => commit.opened, work].map((some) =>
+      repository.transact(some, undefined, 'ada', undefined, 10),
+    );
+    expect(repository.queueLength).toBe(10);
+    await repository.transact(work);
+    commit.open();
+    await Promise.all(batches);
   });
 });

@@ -91,13 +91,15 @@ export abstract class TimeLogRepository {
 
   /**
    * Runs work in a transaction of its own, and resolves with its result after the commit. An error rolls the
-   * transaction back. Work with the same queue key runs one at a time.
+   * transaction back. Work with the same queue key runs one at a time. With `batch`, the number of its logs, it takes
+   * the turn of a batch.
    */
   abstract transact<T>(
     work: (transaction: TransactionHandle) => Promise<T>,
     queueKey?: string,
     caller?: string,
     deadline?: number,
+    batch?: number,
   ): Promise<T>;
 
   /** Returns the methods that change logs in a transaction of the caller. */

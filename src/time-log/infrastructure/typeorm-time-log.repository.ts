@@ -182,15 +182,17 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.notifyAfter(this.changes.run(caller, remove, id));
   }
 
-  /** Runs in the queue of changes, no longer than the deadline. */
+  /** Runs in the queue of changes or of batches, no longer than the deadline. */
   override async transact<T>(
     work: (transaction: TransactionHandle) => Promise<T>,
     queueKey?: string,
     caller?: string,
     deadline?: number,
+    batch?: number,
   ): Promise<T> {
     const run = () => this.database.transact(work, this.transactions);
-    const outcome = await this.changes.run(caller, run, queueKey, { wait: deadline });
+    const queue = batch === undefined ? this.changes : this.batches;
+    const outcome = await queue.run(caller, run, queueKey, { weight: batch ?? 1, wait: deadline });
     this.recorded();
     return outcome;
   }

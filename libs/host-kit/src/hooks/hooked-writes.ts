@@ -52,6 +52,8 @@ export class HookedWrites implements TimeLogWrites {
       this.recordOf,
       (writes) => writes.addAll(logs, caller, deadline),
       () => logs,
+      undefined,
+      logs.length,
     );
   }
 
@@ -67,6 +69,7 @@ export class HookedWrites implements TimeLogWrites {
       (writes) => writes.addAllOnce(logs, key, caller, deadline),
       ([id]) => (id === logs[0]?.id ? logs : []),
       queueKeyOf(key),
+      logs.length,
     );
   }
 
@@ -127,6 +130,7 @@ export class HookedWrites implements TimeLogWrites {
     write: (writes: TimeLogWrites) => Promise<Outcome>,
     changedLogsOf: (outcome: Outcome) => readonly TimeLog[],
     queueKey?: string,
+    batch?: number,
   ): Promise<Outcome> {
     if (!this.hooks.within) return write(this.writes);
     const inside = async (transaction: TransactionHandle) => {
@@ -136,7 +140,7 @@ export class HookedWrites implements TimeLogWrites {
       return outcome;
     };
     const { manager, caller, deadline } = this.call;
-    return manager ? inside(manager) : this.timeLogs.transact(inside, queueKey, caller?.id, deadline);
+    return manager ? inside(manager) : this.timeLogs.transact(inside, queueKey, caller?.id, deadline, batch);
   }
 }
 
