@@ -11,7 +11,7 @@ const LIMITS: BatcherLimits = {
   batch: 3,
   queue: 5,
   wait: 1_000,
-  full: { message: 'full', logged: 'raise it' },
+  fullMessage: 'full',
 };
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 

@@ -1,11 +1,6 @@
 import { DomainError } from '../../errors/src/index.js';
 import type { Observer } from '../../measures/src/index.js';
 
-export interface FullMessages {
-  readonly message: string;
-  readonly logged: string;
-}
-
 /** The limits of a Batcher. */
 export interface BatcherLimits {
   /** The maximum number of items in a run. */
@@ -14,8 +9,8 @@ export interface BatcherLimits {
   readonly queue: number;
   /** The maximum time that an item waits, in milliseconds. After it the caller has given up. */
   readonly wait: number;
-  /** The messages for the caller and for the log if the queue is full. */
-  readonly full?: FullMessages;
+  /** The message of the error if the queue is full. */
+  readonly fullMessage?: string;
 }
 
 /** The share of a run that is reserved for items with a wait of their own. */
@@ -77,7 +72,7 @@ export class Batcher<Item, Outcome> {
   add(item: Item, wait?: number): Promise<Outcome> {
     const { limits } = this;
     if (wait === undefined && this.queue.length >= limits.queue)
-      return Promise.reject(unavailableError(limits.full));
+      return Promise.reject(unavailableError(limits.fullMessage));
     return new Promise((resolve, reject) => {
       const since = this.now();
       const queue = wait === undefined ? this.queue : this.lowPriority;
@@ -151,6 +146,6 @@ export class Batcher<Item, Outcome> {
 /** The members of a queue that metrics need. */
 export type MeasurableBatcher = Pick<Batcher<never, unknown>, 'length' | 'observers'>;
 
-export function unavailableError(full?: FullMessages): DomainError {
-  return new DomainError('SERVICE_UNAVAILABLE', full?.message, full);
+export function unavailableError(message?: string): DomainError {
+  return new DomainError('SERVICE_UNAVAILABLE', message);
 }

@@ -37,7 +37,7 @@ describe('FairQueue', () => {
     begun = [];
     ends = new Map();
     queue = new FairQueue(
-      { queue: 3, wait: 1_000, full: { message: 'full', logged: 'raise it' } },
+      { queue: 3, wait: 1_000, fullMessage: 'full' },
       () => 2,
       () => now,
     );

@@ -1,9 +1,4 @@
-import {
-  type BatcherLimits,
-  type FullMessages,
-  type MeasurableBatcher,
-  unavailableError,
-} from './batcher.js';
+import { type BatcherLimits, type MeasurableBatcher, unavailableError } from './batcher.js';
 
 interface TaskOptions {
   /** The share of the queue that the task takes while it waits, at most all of it. The default is 1. */
@@ -20,7 +15,7 @@ interface WaitingTask {
   readonly until: number;
   readonly key: string | undefined;
   readonly begin: () => Promise<void>;
-  readonly refuse: (full?: FullMessages) => void;
+  readonly refuse: (message?: string) => void;
 }
 
 /**
@@ -90,7 +85,7 @@ export class FairQueue {
         until: since + (wait ?? this.limits.wait),
         key,
         begin,
-        refuse: (full) => reject(unavailableError(full)),
+        refuse: (message) => reject(unavailableError(message)),
       };
       own.push(task);
       this.count(task, 1);
@@ -133,14 +128,14 @@ export class FairQueue {
       newest,
     );
     const index = heaviest.findLastIndex(({ isLimited }) => isLimited);
-    this.refuse(heaviest, index, this.limits.full);
+    this.refuse(heaviest, index, this.limits.fullMessage);
     // `refuseLate` removes a caller's empty list.
   }
 
-  private refuse(tasks: WaitingTask[], index: number, full?: FullMessages): void {
+  private refuse(tasks: WaitingTask[], index: number, message?: string): void {
     const [task] = tasks.splice(index, 1) as [WaitingTask];
     this.count(task, -1);
-    task.refuse(full);
+    task.refuse(message);
   }
 
   private count({ weight, isLimited }: WaitingTask, sign: 1 | -1): void {

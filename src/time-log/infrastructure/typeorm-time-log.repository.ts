@@ -38,12 +38,9 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'> & { readonly key
 
 /** The maximum number of logs in one statement. */
 const MAX_BATCH_LOGS = 200;
-/** The messages if too many changes wait. A client cannot change the limit. */
-const QUEUE_FULL = {
-  message: 'the write queue is full: retry later',
-  logged:
-    'the write queue is full: raise its limit (WRITE_QUEUE, or limits.writeQueue of a host), or pass a deadline to TimeLogService',
-};
+/** The message of the error if too many changes wait, for clients and for the code of a host. */
+const QUEUE_FULL =
+  'the write queue is full: retry later, or raise its limit (WRITE_QUEUE, or limits.writeQueue of a host)';
 /** The logs of waiting batches, in queues of creates: 10 batches of 1000 logs by default. */
 const BATCH_QUEUES = 5;
 /** The share of the pool for single changes, and the same for lookups of single logs and for far pages. */
@@ -82,7 +79,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     super();
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
-    const limits = { batch: MAX_BATCH_LOGS, queue, wait, full: QUEUE_FULL };
+    const limits = { batch: MAX_BATCH_LOGS, queue, wait, fullMessage: QUEUE_FULL };
     const lifetime = lifetimeInterval(keyLifetime);
     this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
     this.sweep = new TimeLogSweep(database, lifetime);
