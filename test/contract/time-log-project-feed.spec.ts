@@ -61,6 +61,13 @@ describe('the feed of some projects', () => {
     await tells([], [OWN], places[1]);
   });
 
+  it('leads further than its last event from a short page that is not the last', async () => {
+    await insert(1, 1);
+    await insert(2, 3, OWN);
+    const { places } = await tells(['created 2', 'created 3'], [OWN], undefined, 2, 100);
+    expect(places).toEqual([expect.stringMatching(TOKEN)]);
+  });
+
   it.each([1, 2, 1000])(
     'goes on behind the mark, whatever becomes of logs of others: looks at %s',
     async (look) => {

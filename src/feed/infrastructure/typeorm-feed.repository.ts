@@ -77,8 +77,11 @@ export class TypeOrmFeedRepository extends FeedRepository {
       .slice(-PLACE_COLUMNS.length - EVENT_COLUMNS.length, -EVENT_COLUMNS.length) as string[];
     const isLast = isEnd === 'true';
     const end = `${position}-${logId}`;
-    // Right after the mark, a place must say whether its reader has started before the mark.
-    const isPublic = isLast ? BigInt(position!) !== BigInt(mark!) + 1n : events.at(-1)?.id === end;
+    // Right after the mark, a place must say whether its reader has started before the mark. A client
+    // takes a short page for the last one if it leads no further than its last event.
+    const isPublic =
+      BigInt(position!) !== BigInt(mark!) + 1n &&
+      (isLast || (events.length === limit && events.at(-1)?.id === end));
     const next = isPublic
       ? end
       : sealPlace(await this.placeKey(), { mark: mark!, position: position!, logId: logId! });
