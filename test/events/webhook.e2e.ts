@@ -127,6 +127,12 @@ describe('a webhook', () => {
       'the receiver did not answer the event ID (socket hang up)',
     ],
     ['is too slow', hang, 'the receiver did not answer the event ID (no response within 500 ms)'],
+    [
+      'switches protocols',
+      ({ request: { socket } }) =>
+        void socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+      'the receiver did not answer the event ID (it sent no usable response)',
+    ],
     ['answers 500 for ever', answerForever(500), 'the receiver answered 500 to the event ID'],
   ])('holds up only a project for which it %s', async (_what, behave, reason) => {
     const { name } = await start();

@@ -99,7 +99,11 @@ export class WebhookSink extends EventSink {
           resolve(this.post(id, body));
         else reject(failureOf(error, id, isSent));
       });
-      request.once('close', () => clearTimeout(timer));
+      request.once('close', () => {
+        clearTimeout(timer);
+        // Node reports neither a response nor an error for an upgrade (101). Otherwise it is settled by now.
+        if (!isAnswered) reject(failureOf(new Error('it sent no usable response'), id, isSent));
+      });
       request.end(body);
     });
   }
