@@ -16,7 +16,7 @@ const PROJECTS = [randomUUID(), randomUUID(), randomUUID()].sort();
 const [A, B, C] = PROJECTS as [string, string, string];
 const IDS = Array.from({ length: 5 }, (_id, index) => `019c1370-4e1b-7000-8000-00000000000${index}`);
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-const END = /^\d+-ffffffff-ffff-ffff-ffff-ffffffffffff$/;
+const END = /^\d+-ffffffff-ffff-ffff-ffff-fffffffffff[ef]$/;
 
 const id = fc.constantFrom(...IDS);
 const project = fc.constantFrom(...PROJECTS);

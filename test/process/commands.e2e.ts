@@ -226,7 +226,7 @@ describe('the export command', () => {
     const { code, stdout } = await exported(file());
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`^exported ${file()}\\nLast-Event-ID: \\d+-f[-f]+\\n$`)),
+      expect.stringMatching(new RegExp(`^exported ${file()}\\nLast-Event-ID: \\d+-f[-f]+[ef]\\n$`)),
     ]);
     expect(await readFile(file(), 'utf8')).toBe(`${HEADER}\n${ROW}\n`);
     expect((await stat(file())).mode & 0o777).toBe(0o600);

@@ -55,12 +55,13 @@ export class TypeOrmExportRepository extends ExportRepository {
   private async lastEventIdOf({ filter }: ExportRequest, snapshot: Snapshot): Promise<string | undefined> {
     if (filter.period.from !== undefined || filter.period.to !== undefined) return undefined;
     const { database } = this.logs;
-    const [row] = await snapshot.query<{ position: string }>(
+    const [row] = await snapshot.query<{ place: string }>(
       `select (case when exists (select from ${database.table(TimeLogDeletion)} where project_id is null and position = last - 1)
-                    then last - 1 else last end)::text as position
+                    then (last - 1) || '-ffffffff-ffff-ffff-ffff-ffffffffffff'
+                   else last || '-ffffffff-ffff-ffff-ffff-fffffffffffe' end) as place
          from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${database.routine('time_log_shift')}() - 1 as last) horizon`,
     );
-    return `${row!.position}-ffffffff-ffff-ffff-ffff-ffffffffffff`;
+    return row!.place;
   }
 
   private contentOf(

@@ -36,7 +36,8 @@ create or replace function {{time_log_project_events}}(
 declare
   horizon constant bigint := pg_snapshot_xmin(pg_current_snapshot())::text::bigint + {{time_log_shift}}();
   first_id constant uuid := '00000000-0000-0000-0000-000000000000';
-  last_id constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  -- After every log, and before the id of a mark: a place at the end must be before a later mark.
+  last_id constant uuid := 'ffffffff-ffff-ffff-ffff-fffffffffffe';
   begun_position bigint := coalesce(after_position, 0);
   begun_id constant uuid := coalesce(after_id, first_id);
   mark_position bigint;
