@@ -258,7 +258,7 @@ describe('GET /api/v1/time-logs/events', () => {
       ['time-log.created', FIRST, moving],
     ]);
     const end = await feed(`${both}&limit=3`);
-    const place = /lastEventId=(\d+-f{8}-f{4}-f{4}-f{4}-f{12})/.exec(end.headers.get('link')!)![1]!;
+    const place = /lastEventId=(\d+-f{8}-f{4}-f{4}-f{4}-f{11}e)/.exec(end.headers.get('link')!)![1]!;
     const link = `<?lastEventId=${place}&limit=3&projectId=${FIRST},${SECOND}>`;
     expect(end.headers.get('link')).toBe(`${link}; rel="next", ${link}; rel="last"`);
     const clerk = {
