@@ -77,6 +77,16 @@ it("returns a verifier's caller with valid projects to every reader", async () =
   expect(await callersOf()).toEqual(Array(3).fill({ ...ada, projects: [] }));
 });
 
+it('throws what a verifier throws, also an Error of another realm', async () => {
+  const thrown = runInNewContext('new TypeError("no connection")') as Error;
+  const failing = { realm: 'test', verifier: { verify: () => Promise.reject(thrown) } };
+  const request = { headersDistinct: { authorization: ['Bearer x'] } };
+  const result = new BearerAuthGuard(new BearerStrategy(failing), failing, new Reflector()).canActivate(
+    new ExecutionContextHost([request, {}], Object, guardRequest),
+  );
+  expect(await result.catch((error: unknown) => error)).toBe(thrown);
+});
+
 it('uses its own strategy in a module with another default strategy of passport', async () => {
   const app = await Test.createTestingModule({
     imports: [PassportModule.register({ defaultStrategy: 'another' }), BearerAuthModule.forRoot(auth)],

@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { type Observable, throwError } from 'rxjs';
 import { DomainError } from './domain-error.js';
 import { responseForThrown, type ErrorEnvelope } from './error-envelope.js';
+import { isError } from './reason.js';
 
 /**
  * Sets `Retry-After` and `WWW-Authenticate` if they are not set. A guard stores the challenge (RFC
@@ -65,7 +66,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
   /** Logs only name, message and stack: a driver's error also has the SQL and its parameters. */
   private logUnexpected(thrown: unknown, requestId: unknown): void {
     const request = typeof requestId === 'string' ? ` (${requestId})` : '';
-    if (thrown instanceof Error)
+    if (isError(thrown))
       this.logger.error(`${thrown.name}: ${thrown.message}${request}`, thrown.stack);
     else this.logger.error(`a value that is not an Error was thrown: ${typeof thrown}${request}`);
   }

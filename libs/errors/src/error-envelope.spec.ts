@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import {
   BadRequestException,
@@ -109,6 +110,7 @@ describe('responseForThrown', () => {
     [new ForbiddenException('Forbidden resource'), 403, 'the token lacks the scope for this operation'],
     [new ConflictException(), 409, 'Conflict'],
     [new HttpException({ reason: SECRET }, 404), 404, 'no such path'],
+    [new HttpException(runInNewContext(`new Error('${SECRET}')`) as never, 409), 409, 'Conflict'],
     [new HttpException(new Error(SECRET) as never, 409), 409, 'Conflict'],
   ])('has a default message if neither the host nor Nest gave one: %p', (thrown, status, message) => {
     expect(responseForThrown(thrown)).toMatchObject({ status, body: { message } });

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpException } from '@nestjs/common';
+import { isError } from './reason.js';
 
 /** The maximum number of characters in the message of a host. */
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -20,7 +21,7 @@ export function hostMessageOf(exception: HttpException): string | undefined {
 
 /** Returns the message of a response. Nest's pipes give several. An Error is not for clients. */
 function textOfResponse(response: unknown): string {
-  if (response instanceof Error) return '';
+  if (isError(response)) return '';
   const { message } =
     typeof response === 'object' && response !== null
       ? (response as { message?: unknown })
