@@ -91,7 +91,7 @@ describe('a host that knows its callers by itself', () => {
   it.each([
     ['barred', 'CONFLICT', 'barred until Monday'],
     ['reader', 'FORBIDDEN', 'the token lacks the scope time-logs:write'],
-    ['blocked', 'FORBIDDEN', 'the token lacks the scope for this operation'],
+    ['blocked', 'FORBIDDEN', 'access is denied'],
     ['unknown to the guard', 'UNAUTHORIZED', 'who are you?'],
     ['unknown to the caller', 'UNAUTHORIZED', 'a valid bearer token is required'],
   ])('refuses in our form whom it refuses: %s', async (name, code, message) => {

@@ -79,7 +79,10 @@ describe('AccessGuard with the access control of a host', () => {
     };
     const access = { guard: { canActivate: refuse }, caller };
     expect(await canActivate(access, {}, 'http')).toBe(false);
-    await expect(canActivate(access)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(canActivate(access)).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'access is denied',
+    });
   });
 
   it('stores no caller if the host has only a guard', async () => {

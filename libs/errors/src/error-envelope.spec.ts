@@ -107,7 +107,8 @@ describe('responseForThrown', () => {
   it.each([
     [new BadRequestException(), 400, 'malformed request'],
     [new UnauthorizedException(), 401, 'a valid bearer token is required'],
-    [new ForbiddenException('Forbidden resource'), 403, 'the token lacks the scope for this operation'],
+    [new ForbiddenException('Forbidden resource'), 403, 'access is denied'],
+    [new HttpException('ThrottlerException: Too Many Requests', 429), 429, 'too many requests; retry later'],
     [new ConflictException(), 409, 'Conflict'],
     [new HttpException({ reason: SECRET }, 404), 404, 'no such path'],
     [new HttpException(runInNewContext(`new Error('${SECRET}')`) as never, 409), 409, 'Conflict'],

@@ -13,7 +13,7 @@ export interface ErrorKind {
 const TABLE = {
   VALIDATION_ERROR: [400, 'malformed request'],
   UNAUTHORIZED: [401, 'a valid bearer token is required'],
-  FORBIDDEN: [403, 'the token lacks the scope for this operation'],
+  FORBIDDEN: [403, 'access is denied'],
   NOT_FOUND: [404, 'no such path'],
   METHOD_NOT_ALLOWED: [405, 'method not allowed on this path; see the Allow header'],
   REQUEST_TIMEOUT: [408, 'the request was not received in time'],

@@ -4,8 +4,8 @@ import { isError } from './reason.js';
 
 /** The maximum number of characters in the message of a host. */
 const MAX_MESSAGE_LENGTH = 1_000;
-/** The message of Nest if a guard returns false. */
-const DEFAULT_GUARD_MESSAGE = 'Forbidden resource';
+/** The messages of Nest if a guard returns false, and of `@nestjs/throttler`. */
+const DEFAULT_MESSAGES = ['Forbidden resource', 'ThrottlerException: Too Many Requests'];
 
 /**
  * Returns the message that a host gave an HttpException, as one line of limited length. Returns
@@ -16,7 +16,7 @@ export function hostMessageOf(exception: HttpException): string | undefined {
   if (!(status >= 400 && status <= 499)) return undefined;
   const text = toSingleLine(textOfResponse(exception.getResponse()));
   // Without a message Nest uses the name of the status.
-  return ['', STATUS_CODES[status], DEFAULT_GUARD_MESSAGE].includes(text) ? undefined : text;
+  return ['', STATUS_CODES[status], ...DEFAULT_MESSAGES].includes(text) ? undefined : text;
 }
 
 /** Returns the message of a response. Nest's pipes give several. An Error is not for clients. */
