@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { reasonOf } from '../../libs/errors/src/index.js';
-import type { Caller } from '../../libs/auth/src/index.js';
+import { type Caller, parseProjectBinding } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
 import { AccessToken } from './access-token.js';
 
@@ -53,7 +53,11 @@ export class AccessTokenLookup {
       rows.map(({ id, digest, scopes, projects, remainingMs }) => [
         digest.toString('latin1'),
         {
-          caller: { id, scopes, projects: projects ?? undefined },
+          caller: {
+            id,
+            scopes,
+            projects: projects ? parseProjectBinding(projects, 'an access token') : undefined,
+          },
           remainingMs: remainingMs === null ? undefined : Number(remainingMs),
         },
       ]),

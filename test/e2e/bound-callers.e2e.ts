@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { scopes as scopesOfService } from '../support/compiled.js';
@@ -95,8 +96,15 @@ describe.each([
   });
 });
 
-it.each([undefined, [OWN, 'x']])('a JWT whose claim is %j sees nothing', async (teams) => {
-  const token = await jwt(teams);
+it.each([
+  ['a JWT without the claim', () => jwt()],
+  ['a JWT whose claim is no set of projects', () => jwt([OWN, 'x'])],
+  [
+    'an access token that SQL has bound to more than 100',
+    () => accessToken([OWN, ...Array.from({ length: 100 }, () => randomUUID())]),
+  ],
+] as const)('%s sees nothing', async (_kind, tokenFor) => {
+  const token = await tokenFor();
   const [own] = await recordBoth();
   expect(await totalOf(as(token))).toBe(0);
   expect(outcome(await create(as(token)))).toEqual(NOT_ALLOWED);

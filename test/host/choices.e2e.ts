@@ -1,4 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   type ArgumentsHost,
   Body,
@@ -11,6 +13,7 @@ import {
   Get,
   HttpException,
   Injectable,
+  Logger,
   Module,
   type ModuleMetadata,
   type NestInterceptor,
@@ -28,6 +31,7 @@ import { Test } from '@nestjs/testing';
 import type { Request, Response } from 'express';
 import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
+import type { Caller } from '../../libs/auth/src/index.js';
 import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
 import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import {
@@ -329,6 +333,34 @@ describe('a host that chooses', () => {
       await serve([dataSource('own'), late], false);
       expect(await send('reader')).toMatchObject([200, { success: true }]);
       expect(await send('reader', LOG)).toEqual([413, { host: 'the request body must be at most 10 bytes' }]);
+    });
+
+    it('answers errors of its guard and its caller, and logs those that it has to correct', async () => {
+      const callers: Readonly<Record<string, () => Caller>> = {
+        bound: () => ({ ...anybody(), projects: Array.from({ length: 101 }, () => randomUUID()) }),
+        broken: () => {
+          throw runInNewContext('new TypeError("no connection")') as Error;
+        },
+      };
+      const userOf = (context: ExecutionContext) =>
+        String(context.switchToHttp().getRequest<Request>().headers['x-user']);
+      const guard = { canActivate: (context: ExecutionContext) => userOf(context) in callers };
+      const timeLogs = TimeLogModule.forRoot({ guard, caller: (context) => callers[userOf(context)]!() });
+      await serve([dataSource(), timeLogs]);
+      const ignore = () => undefined;
+      const error = jest.fn();
+      Logger.overrideLogger({ log: ignore, warn: ignore, error });
+      expect(await send('refused')).toEqual([403, refusal('FORBIDDEN', 'access is denied')]);
+      for (const user of Object.keys(callers))
+        expect(await send(user)).toEqual([500, refusal('INTERNAL_ERROR', 'internal error')]);
+      Logger.overrideLogger(false);
+      const logged = (message: string) => [message, expect.stringMatching(/\n +at /), 'ErrorEnvelopeFilter'];
+      expect(error.mock.calls).toEqual([
+        logged(
+          'Error: the property projects of a caller contains more than 100 projects: return an array of at most 100 UUIDs, or undefined for all projects',
+        ),
+        logged('TypeError: no connection'),
+      ]);
     });
 
     it('refuses whom the caller does not name', async () => {

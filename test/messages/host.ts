@@ -34,7 +34,6 @@ const PROJECTS: Readonly<Record<string, readonly string[] | undefined>> = {
   unbound: undefined,
   bound: BOUND_TO.map((id) => id.toUpperCase()),
   'bound-to-none': [],
-  'bound-to-no-uuid': [...BOUND_TO, 'project'],
   'bound-to-101': [...BOUND_TO, ...Array.from({ length: 99 }, () => randomUUID())],
 };
 

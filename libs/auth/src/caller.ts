@@ -2,7 +2,7 @@ import { applyDecorators, createParamDecorator, type ExecutionContext } from '@n
 import { Reflector } from '@nestjs/core';
 import { SecurityRequirement } from '../../open-api/src/index.js';
 import { type Caller, RequestState, type Stateful, STATE } from '../../strict-request/src/index.js';
-import { parseProjectBinding } from './project-binding.js';
+import { checkProjectBinding } from './project-binding.js';
 
 export type { Caller };
 
@@ -11,7 +11,7 @@ export type CallerResolver = (context: ExecutionContext) => Caller | undefined |
 
 /**
  * Stores the caller with the request, or with the data of the message. Returns the stored caller,
- * whose projects are valid whatever the host returned.
+ * whose projects are distinct and in lower case. Throws an Error if they are invalid.
  */
 export function storeCaller<C extends Caller>(context: ExecutionContext, caller: C): C {
   const stored = caller.projects === undefined ? caller : withValidProjects(caller);
@@ -22,7 +22,7 @@ export function storeCaller<C extends Caller>(context: ExecutionContext, caller:
 function withValidProjects<C extends Caller>(caller: C): C {
   // The spread omits properties that a host's caller inherits from its class.
   const { id, scopes, projects } = caller;
-  return { ...caller, id, scopes, projects: parseProjectBinding(projects, 'its set of projects') };
+  return { ...caller, id, scopes, projects: checkProjectBinding(projects) };
 }
 
 /** Returns the caller that a guard stored with a request or with the data of a message. */

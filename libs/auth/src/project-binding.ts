@@ -19,6 +19,19 @@ export function parseProjectBinding(value: unknown, source: string): readonly st
   return [];
 }
 
+/**
+ * Returns the projects that the code of a host has bound a caller to, as parseProjectBinding does. Throws an Error for
+ * any other value, which nobody but the host can correct.
+ */
+export function checkProjectBinding(value: unknown): readonly string[] {
+  const projects = new Set<string>();
+  const fault = addTo(projects, value);
+  if (fault === undefined) return [...projects];
+  throw new Error(
+    `the property projects of a caller ${fault}: return an array of at most ${MAX_PROJECTS} UUIDs, or undefined for all projects`,
+  );
+}
+
 /** Adds the projects of a value to a set. Returns the fault of the value, if it has one. */
 function addTo(projects: Set<string>, value: unknown): string | undefined {
   if (value === undefined) return 'is missing';
