@@ -10,9 +10,9 @@ const missing = new DomainError('NOT_FOUND', 'no such log');
 const body = { success: false, error: 'NOT_FOUND', message: 'no such log' };
 const error = jest.fn();
 
-/** Returns what the filter returns in a type of context. */
-function caught(type: string, thrown: unknown): unknown {
-  const host = new ExecutionContextHost([{}, {}]);
+/** Returns what the filter returns for a context, whose first argument is a socket or, for GraphQL, nothing. */
+function caught(type: string, thrown: unknown, socket?: object): unknown {
+  const host = new ExecutionContextHost([socket, {}]);
   host.setType(type);
   return new ErrorEnvelopeFilter().catch(thrown, host);
 }
@@ -30,9 +30,23 @@ describe('ErrorEnvelopeFilter outside of HTTP', () => {
     await expect(firstValueFrom(caught('rpc', missing) as Observable<never>)).rejects.toEqual(body);
   });
 
-  it('logs an unexpected error of any realm with its stack', () => {
+  it('leaves an error of GraphQL to Nest, which logs and throws it', () => {
+    expect([caught('graphql', missing), caught('graphql', new Error('bug'))]).toEqual([undefined, undefined]);
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  it('emits an error of a WebSocket', () => {
+    const socket = { emit: jest.fn(), send: jest.fn() };
+    caught('ws', missing, socket);
+    caught('ws', missing, { ...socket, readyState: 1 });
+    expect(socket.emit.mock.calls).toEqual([['exception', body]]);
+    expect(socket.send.mock.calls).toEqual([[JSON.stringify({ event: 'exception', data: body })]]);
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  it.each(['rpc', 'ws'])('logs an unexpected error of any realm with its stack: %s', (type) => {
     const foreign = runInNewContext('new TypeError("no connection")') as Error;
-    caught('rpc', foreign);
+    caught(type, foreign, { emit: jest.fn() });
     expect(error.mock.calls).toEqual([['TypeError: no connection', foreign.stack, 'ErrorEnvelopeFilter']]);
   });
 });

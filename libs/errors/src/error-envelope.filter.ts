@@ -5,6 +5,13 @@ import { DomainError } from './domain-error.js';
 import { responseForThrown, type ErrorEnvelope } from './error-envelope.js';
 import { isError } from './reason.js';
 
+/** A socket of socket.io, or one of `ws`, which has a `readyState`. */
+interface Socket {
+  readonly readyState?: number;
+  emit(event: string, body: ErrorEnvelope): void;
+  send(text: string): void;
+}
+
 /**
  * Sets `Retry-After` and `WWW-Authenticate` if they are not set. A guard stores the challenge (RFC
  * 6750, section 3) for a later DomainError with status 403 in `response.locals`.
@@ -22,17 +29,20 @@ export function setErrorHeaders(thrown: unknown, host: ArgumentsHost): void {
 }
 
 /**
- * Converts every thrown value to the error envelope: the body of an HTTP response, or the RPC error
- * of a message. The details of an unexpected error are only logged.
+ * Converts every thrown value to the error envelope: the body of an HTTP response, the RPC error of a message, or the
+ * `exception` of a WebSocket. It leaves those of GraphQL alone. The details of an unexpected error are only logged.
  */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorEnvelopeFilter.name);
 
   catch(thrown: unknown, host: ArgumentsHost): Observable<never> | undefined {
+    const type = host.getType<string>();
     // Without an observable the sender of a message would wait forever.
-    if (host.getType() === 'rpc') return this.answerMessage(thrown);
-    this.answerRequest(thrown, host);
+    if (type === 'rpc') return this.answerMessage(thrown);
+    if (type === 'http') this.answerRequest(thrown, host);
+    else if (type === 'ws') this.answerSocket(thrown, host);
+    // From anything else, such as GraphQL, Nest logs and throws an error for which a filter returns nothing.
     return undefined;
   }
 
@@ -63,11 +73,19 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     response.end(text);
   }
 
+  /** Emits the event that Nest emits. An error that is thrown back to Nest would end the process. */
+  private answerSocket(thrown: unknown, host: ArgumentsHost): void {
+    const { body } = responseForThrown(thrown);
+    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown);
+    const client = host.switchToWs().getClient<Socket>();
+    if (client.readyState === undefined) client.emit('exception', body);
+    else client.send(JSON.stringify({ event: 'exception', data: body }));
+  }
+
   /** Logs only name, message and stack: a driver's error also has the SQL and its parameters. */
-  private logUnexpected(thrown: unknown, requestId: unknown): void {
+  private logUnexpected(thrown: unknown, requestId?: unknown): void {
     const request = typeof requestId === 'string' ? ` (${requestId})` : '';
-    if (isError(thrown))
-      this.logger.error(`${thrown.name}: ${thrown.message}${request}`, thrown.stack);
+    if (isError(thrown)) this.logger.error(`${thrown.name}: ${thrown.message}${request}`, thrown.stack);
     else this.logger.error(`a value that is not an Error was thrown: ${typeof thrown}${request}`);
   }
 }
