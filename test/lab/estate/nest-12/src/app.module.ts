@@ -1,6 +1,9 @@
+import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Module } from '@nestjs/common';
-import { RouterModule } from '@nestjs/core';
+import { APP_FILTER, RouterModule } from '@nestjs/core';
+import { GraphQLModule } from '@nestjs/graphql';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DomainErrorFilter } from 'time-logs/errors';
 import { EventRelayModule, eventRelayMigrations } from 'time-logs/events';
 import { FeedRepository, TypeOrmFeedRepository } from 'time-logs/feed';
 import { TimeLogMessagesModule } from 'time-logs/messages';
@@ -17,6 +20,7 @@ import { ApprovalsController } from './approvals/approvals.controller.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { CreateTables1800000000000 } from './create-tables.js';
 import { HoursController } from './hours/hours.controller.js';
+import { HoursResolver } from './hours/hours.resolver.js';
 import { HoursSink } from './hours/hours.sink.js';
 import { StaffGuard, toCaller } from './staff/staff.guard.js';
 import { TimedTimeLogRepository } from './timed/timed-time-log.repository.js';
@@ -59,12 +63,13 @@ const timeLogs = TimeLogModule.forRoot({
       migrationsRun: true,
     }),
     TypeOrmModule.forFeature([Approval]),
+    GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, autoSchemaFile: true }),
     timeLogs,
     TimeLogMessagesModule.over(timeLogs),
     EventRelayModule.over(timeLogs, HoursSink),
     RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
   ],
   controllers: [ApprovalsController, HoursController],
-  providers: [ApprovalsService],
+  providers: [ApprovalsService, HoursResolver, { provide: APP_FILTER, useClass: DomainErrorFilter }],
 })
 export class AppModule {}

@@ -65,6 +65,24 @@ describe('AppModule (e2e)', () => {
     });
   });
 
+  it('answers what time logs refuse over GraphQL, where the filter of the app leaves it alone', async () => {
+    const ask = async (id: string) => {
+      const query = `{ hoursOfLog(id: "${id}") projectOfLog(id: "${id}") }`;
+      return (await http().post('/graphql').send({ query }).expect(200)).body;
+    };
+    const { projectId, ...log } = work();
+    const recorded = await send('time-log.record.v1', { timeLog: { projectId, ...log } });
+    const { id } = recorded.data as { id: string };
+    expect(await ask(id)).toEqual({ data: { hoursOfLog: 1.5, projectOfLog: projectId } });
+    const { errors } = await ask('01900000-0000-7000-8000-000000000000');
+    const message = 'there is no time log with this id';
+    expect(errors).toHaveLength(2);
+    expect(errors).toMatchObject([
+      { message, path: ['hoursOfLog'], extensions: { code: 'NOT_FOUND' } },
+      { message, path: ['projectOfLog'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+    ]);
+  });
+
   it('records and lists logs by messages', async () => {
     const timeLog = work();
     const { data } = await send('time-log.record.v1', { timeLog });
