@@ -44,7 +44,9 @@ Without days it prints the place in the feed after which a copy of these logs go
 function parse(args: readonly string[]) {
   const { values, positionals } = parseOptions(args);
   const { project = [], from, to, format = 'csv' } = values;
-  const fault = project.every((id) => UUID.test(id)) ? formatFault(format) : '--project takes a UUID';
+  const fault = project.every((id) => UUID.test(id))
+    ? formatFault(format)?.message
+    : '--project takes a UUID';
   if (fault !== undefined) throw new UsageError(fault);
   return {
     file: parseFile(positionals),

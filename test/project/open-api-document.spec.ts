@@ -182,7 +182,7 @@ describe('the OpenAPI document', () => {
       idempotencyKeyFault(''),
     ];
     const messages = [
-      ...faults,
+      ...faults.map((fault) => fault?.message),
       PROJECT_NOT_ALLOWED,
       FEED_GONE.message,
       TIME_LOG_CHANGED.message,

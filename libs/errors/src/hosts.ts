@@ -1,6 +1,6 @@
 /* The public names for host applications. The index is for the modules of this project. */
 
-export { DomainError } from './domain-error.js';
+export { DomainError, type ErrorIssue } from './domain-error.js';
 export { DomainErrorFilter } from './domain-error.filter.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { type ErrorCode, type ErrorKind } from './error-kinds.js';

@@ -1,6 +1,6 @@
 /* One format for all errors, whether Nest, Express, Node or this project reports them. */
 
-export { DomainError } from './domain-error.js';
+export { batchError, DomainError, type Fault, faultOf, faultsAt, throwFaults } from './domain-error.js';
 export { responseForKind, responseForThrown } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { HOST_FILTER, HostErrorFilter } from './host-error.filter.js';

@@ -10,6 +10,7 @@ import {
   ValidateNested,
   validateSync,
 } from 'class-validator';
+import { faultOf } from '../../errors/src/index.js';
 import { meetsConstraints, Omittable, Rule } from './constraints.js';
 
 class Inner {
@@ -18,7 +19,9 @@ class Inner {
 }
 
 class Base {
-  @Rule((value, { other }: Base) => (value === other ? 'field must differ from other' : undefined))
+  @Rule((value, { other }: Base) =>
+    value === other ? faultOf('field', value, 'other', 'must differ from other') : undefined,
+  )
   @IsString()
   field: unknown;
 

@@ -1,7 +1,8 @@
 import { getMetadataStorage, ValidateBy, ValidateIf, ValidationTypes } from 'class-validator';
+import type { Fault } from '../../errors/src/index.js';
 
-/** A rule that returns an error message for the client, or undefined. It may read the whole DTO. */
-export type RuleFunction<T = never> = (value: unknown, dto: T) => string | undefined;
+/** A rule that returns the fault of a value, or undefined. It may read the whole DTO. */
+export type RuleFunction<T = never> = (value: unknown, dto: T) => Fault | undefined;
 
 /** The name of the constraints that are rules, in class-validator's metadata. */
 const RULE = 'rule';
@@ -13,7 +14,7 @@ export function Rule<T = never>(rule: RuleFunction<T>): PropertyDecorator {
     constraints: [rule],
     validator: {
       validate: (value: unknown, args) => rule(value, args?.object as T) === undefined,
-      defaultMessage: (args) => rule(args?.value, args?.object as T) ?? '',
+      defaultMessage: (args) => rule(args?.value, args?.object as T)?.message ?? '',
     },
   });
 }
@@ -25,10 +26,13 @@ export function Omittable(): PropertyDecorator {
 
 type Dto = new () => object;
 
+/** The rules of a property. The fault of a constraint that is no rule is empty. */
+export type Rules = readonly ((value: unknown, dto: object) => Partial<Fault> | undefined)[];
+
 /** A property of a DTO. If all its conditions are true, all its rules must return undefined. */
 interface Property {
   readonly conditions: ((dto: object, value: unknown) => boolean)[];
-  readonly rules: ((value: unknown, dto: object) => unknown)[];
+  readonly rules: Rules[number][];
 }
 
 type Properties = ReadonlyMap<string, Property>;
@@ -81,10 +85,10 @@ function readProperties(dto: Dto): Properties {
       for (const { instance } of storage.getTargetValidatorConstraints(constraintCls))
         property.rules.push((value, object) => {
           const args = { value, object, targetName: dto.name, property: name, constraints };
-          return instance.validate(value, args) === true ? undefined : 'not met';
+          return instance.validate(value, args) === true ? undefined : {};
         });
     } else if (type !== ValidationTypes.WHITELIST) {
-      property.rules.push(() => 'not checked');
+      property.rules.push(() => ({}));
     }
   }
   return properties;

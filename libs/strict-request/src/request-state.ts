@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { DomainError } from '../../errors/src/index.js';
+import { DomainError, type Fault } from '../../errors/src/index.js';
 
 /** The caller on whose behalf a request or a message acts. */
 export interface Caller {
@@ -32,10 +32,7 @@ export interface ResponseChannel {
 
 /** The result of the rule for an extra field. A rule may add its output. */
 export interface ExtraFieldResult {
-  /** One message for the client for each fault. */
-  readonly faults: readonly string[];
-  /** The same messages for the log, without names that the client chose. */
-  readonly logged?: readonly string[];
+  readonly faults: readonly Fault[];
 }
 
 /** One field that a module accepts in addition to those of a DTO. */

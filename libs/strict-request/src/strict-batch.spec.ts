@@ -18,13 +18,7 @@ class Batch {
 class Controller {
   record = () => undefined;
 }
-StrictBatch({
-  batch: Batch,
-  list: 'items',
-  dto: Item,
-  faultsAt: (_index, faults) => faults,
-  errorOf: (faults) => new Error(faults.join('; ')),
-})(Controller.prototype, 'record', 0);
+StrictBatch({ batch: Batch, list: 'items', dto: Item })(Controller.prototype, 'record', 0);
 type Factory = (shape: unknown, context: ExecutionContext) => Promise<Batch>;
 const [parameter] = Object.values(
   Reflect.getMetadata('__routeArguments__', Controller, 'record') as Record<
@@ -34,7 +28,7 @@ const [parameter] = Object.values(
 );
 
 /** Reads a batch of one item, whose extra field is checked by a rule. */
-function readBatch(rule: () => Promise<{ faults: string[] }>, response = { closed: false, once: jest.fn() }) {
+function readBatch(rule: () => Promise<{ faults: [] }>, response = { closed: false, once: jest.fn() }) {
   const body = Readable.from([Buffer.from('{"items":[{"extra":1}]}')]);
   const headers = { 'content-type': 'application/json' };
   const request = Object.assign(body, {
@@ -58,8 +52,8 @@ function readBatch(rule: () => Promise<{ faults: string[] }>, response = { close
 
 it('StrictBatch parses one batch at a time, and none whose client has gone', async () => {
   const parse = jest.spyOn(JSON, 'parse');
-  let endCheck: (result: { faults: string[] }) => void = jest.fn();
-  const check = new Promise<{ faults: string[] }>((resolve) => (endCheck = resolve));
+  let endCheck: (result: { faults: [] }) => void = jest.fn();
+  const check = new Promise<{ faults: [] }>((resolve) => (endCheck = resolve));
   const batches = Array.from({ length: 3 }, () => readBatch(() => check));
   await Promise.all(batches.map(({ received }) => received));
   for (let iteration = 0; iteration < 5; iteration++) await nextIteration();

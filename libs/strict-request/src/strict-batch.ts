@@ -1,11 +1,11 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DomainError } from '../../errors/src/index.js';
+import { batchError, DomainError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
 import { BatchMemory, isOver } from './batch-memory.js';
 import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
 import { CheckedInput, type Served, STATE } from './request-state.js';
-import { checkInput, checkWithExtraField, type InputDescription, messagesOf } from './validate.js';
+import { checkInput, checkWithExtraField, faultsIn, type InputDescription } from './validate.js';
 
 const FIELD: InputDescription = { noun: 'field' };
 
@@ -17,10 +17,6 @@ export interface BatchShape {
   readonly list: string;
   /** The DTO of an object. */
   readonly dto: Type<object>;
-  /** Adds the place of an object to its messages. */
-  readonly faultsAt: (index: number, faults: readonly string[]) => readonly string[];
-  /** Returns the error with these messages, for the client and for the log. */
-  readonly errorOf: (faults: readonly string[], logged: readonly string[]) => Error;
 }
 
 const batchMemory = new BatchMemory();
@@ -72,14 +68,13 @@ export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createPara
 
 async function checkBatch(
   request: Request & Served,
-  { batch, list, dto, faultsAt, errorOf }: BatchShape,
+  { batch, list, dto }: BatchShape,
   body: object,
 ): Promise<object> {
   const outer = checkInput(batch, body, FIELD);
   const items: object[] = [];
   const checkedItems: CheckedInput[] = [];
-  const faults: string[] = [];
-  const logged: string[] = [];
+  const faults: Fault[] = [];
   const inputs = outer.faults.length > 0 ? [] : (Reflect.get(outer.instance, list) as unknown[]);
   let sliceEnd = performance.now() + CHECK_SLICE_MS;
   for (const [index, input] of inputs.entries()) {
@@ -87,24 +82,19 @@ async function checkBatch(
       await nextIteration();
       sliceEnd = performance.now() + CHECK_SLICE_MS;
     }
+    const place = `${list}[${index}]`;
     if (!isJsonObject(input)) {
-      faults.push(`${list}[${index}] must be a JSON object`);
-      logged.push(faults.at(-1)!);
+      faults.push(faultOf(place, input, 'type', 'must be a JSON object', { type: 'object' }));
       continue;
     }
     const checkedItem = new CheckedInput();
     const result = await checkWithExtraField(request, dto, input, FIELD, checkedItem);
     items.push(result.instance);
     checkedItems.push(checkedItem);
-    if (result.faults.length + result.unknown.length === 0) continue;
-    const messages = messagesOf(result, FIELD);
-    faults.push(...faultsAt(index, messages.faults));
-    logged.push(...faultsAt(index, messages.logged));
+    faults.push(...faultsAt(place, faultsIn(result, FIELD)));
   }
-  const messages = messagesOf(outer, FIELD);
-  faults.push(...messages.faults);
-  logged.push(...messages.logged);
-  if (faults.length > 0) throw errorOf(faults, logged);
+  faults.push(...faultsIn(outer, FIELD));
+  if (faults.length > 0) throw batchError(faults);
   request[STATE].checkedItems = checkedItems;
   return Object.assign(outer.instance, { [list]: items });
 }

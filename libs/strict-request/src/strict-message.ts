@@ -1,8 +1,8 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
-import { DomainError } from '../../errors/src/index.js';
+import { DomainError, throwFaults } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
 import type { Served } from './request-state.js';
-import { checkInput, checkWithExtraField, type InputDescription, throwOnFaults } from './validate.js';
+import { checkInput, checkWithExtraField, faultsIn, type InputDescription } from './validate.js';
 
 const FIELD: InputDescription = { noun: 'field' };
 
@@ -16,30 +16,18 @@ export interface MessageShape {
   readonly dto: Type<object>;
   /** Whether the object may be missing; it is then empty. */
   readonly isOptional?: boolean;
-  /** Converts the object to the form of its DTO. */
-  readonly prepare?: (part: object) => object;
 }
 
 /** Injects the validated data of a message with its validated part. Throws one error for both. */
 export const StrictMessage: (shape: MessageShape) => ParameterDecorator = createParamDecorator(
-  async (
-    { message, part, dto, isOptional = false, prepare = (value) => value }: MessageShape,
-    context: ExecutionContext,
-  ) => {
+  async ({ message, part, dto, isOptional = false }: MessageShape, context: ExecutionContext) => {
     const data: Record<string, unknown> & Served = context.switchToRpc().getData();
     const value = data[part] === undefined && isOptional ? {} : data[part];
-    const inner = isJsonObject(value)
-      ? await checkWithExtraField(data, dto, prepare(value), FIELD)
-      : undefined;
+    const inner = isJsonObject(value) ? await checkWithExtraField(data, dto, value, FIELD) : undefined;
     const outer = checkInput(message, data, FIELD);
-    throwOnFaults(
-      {
-        faults: [...(inner?.faults ?? []), ...outer.faults],
-        logged: [...(inner?.logged ?? []), ...outer.logged],
-        unknown: [...(inner?.unknown ?? []), ...outer.unknown],
-      },
-      FIELD,
-    );
+    const faults = [...(inner?.faults ?? []), ...outer.faults];
+    const unknown = [...(inner?.unknown ?? []), ...outer.unknown];
+    throwFaults(faultsIn({ faults, unknown }, FIELD));
     return Object.assign(outer.instance, { [part]: inner?.instance });
   },
 );

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { IsOptional } from 'class-validator';
+import { faultOf } from '../../errors/src/index.js';
 import { Rule } from './constraints.js';
 import { validate } from './validate.js';
 
 const text = (name: string) => (value: unknown) =>
-  typeof value === 'string' ? undefined : `${name} must be a string`;
+  typeof value === 'string' ? undefined : faultOf(name, value, 'type', 'must be a string');
 
 class Dto {
   @Rule(text('second'))
@@ -15,7 +16,9 @@ class Dto {
 
   @IsOptional()
   @Rule(text('maybe'))
-  @Rule((value, { first }: Dto) => (value === first ? 'maybe must differ from first' : undefined))
+  @Rule((value, { first }: Dto) =>
+    value === first ? faultOf('maybe', value, 'other', 'must differ from first') : undefined,
+  )
   maybe?: string;
 
   summary(): string {
@@ -80,10 +83,10 @@ describe('validate', () => {
 
   it('reports inherited fields before its own, also if it declares them again', () => {
     class Child extends Dto {
-      @Rule((value) => (value === 'c' ? undefined : 'third must be c'))
+      @Rule((value) => (value === 'c' ? undefined : faultOf('third', value, 'c', 'must be c')))
       third?: string;
 
-      @Rule((value) => (value === '' ? 'second must not be empty' : undefined))
+      @Rule((value) => (value === '' ? faultOf('second', value, 'length', 'must not be empty') : undefined))
       override second = '';
     }
     const messages = () => validate(Child, {}, field);

@@ -1,6 +1,6 @@
 import { type ValidationError, validateSync } from 'class-validator';
-import { DomainError } from '../../errors/src/index.js';
-import { meetsConstraints, propertiesOf } from './constraints.js';
+import { type Fault, faultOf, throwFaults } from '../../errors/src/index.js';
+import { meetsConstraints, propertiesOf, type Rules } from './constraints.js';
 import { type CheckedInput, type Served, STATE, withinDeadline } from './request-state.js';
 
 type Dto<T> = new () => T;
@@ -23,10 +23,8 @@ export interface InputDescription {
 /** An instance of a DTO, and the faults of the input. */
 export interface CheckResult<T> {
   readonly instance: T;
-  /** One message for each invalid value, in the order of the DTO's fields. */
-  readonly faults: readonly string[];
-  /** The same messages for the log. */
-  readonly logged: readonly string[];
+  /** At most one fault for each value, in the order of the DTO's fields. */
+  readonly faults: readonly Fault[];
   /** The names that the DTO does not have. */
   readonly unknown: readonly string[];
 }
@@ -37,7 +35,7 @@ export interface CheckResult<T> {
  */
 export function validate<T extends object>(dto: Dto<T>, input: object, description: InputDescription): T {
   const checked = checkInput(dto, input, description);
-  throwOnFaults(checked, description, description.listsKnown ? [...propertiesOf(dto).keys()] : []);
+  throwFaults(faultsIn(checked, description, description.listsKnown ? [...propertiesOf(dto).keys()] : []));
   return checked.instance;
 }
 
@@ -55,16 +53,15 @@ export function checkInput<T extends object>(
     }
   }
   const errors = meetsConstraints(dto, instance) ? [] : validateSync(instance, { stopAtFirstError: true });
-  const faults: string[] = [];
-  for (const name of properties.keys()) {
+  const faults: Fault[] = [];
+  for (const [name, { rules }] of properties) {
     const error = errors.find(({ property }) => property === name);
-    if (repeated?.has(name)) faults.push(`${name} must not be repeated`);
-    else if (error) faults.push(firstMessage(error));
+    if (repeated?.has(name)) faults.push(faultOf(name, null, 'repeated', 'must not be repeated'));
+    else if (error) faults.push(firstFault(error, rules));
   }
   return {
     instance,
     faults,
-    logged: faults,
     unknown: Object.keys(input).filter((name) => !properties.has(name)),
   };
 }
@@ -93,7 +90,6 @@ export async function checkWithExtraField<T extends object>(
   return {
     instance: checked.instance,
     faults: [...checked.faults, ...result.faults],
-    logged: [...checked.logged, ...(result.logged ?? result.faults)],
     unknown: checked.unknown.filter((unknown) => unknown !== name),
   };
 }
@@ -102,38 +98,34 @@ export async function checkWithExtraField<T extends object>(
 export async function checkBody<T extends object>(request: Served, dto: Dto<T>, body: object): Promise<T> {
   const description: InputDescription = { noun: 'field' };
   const checked = await checkWithExtraField(request, dto, body, description);
-  throwOnFaults(checked, description);
+  throwFaults(faultsIn(checked, description));
   return checked.instance;
 }
 
-type Faults = Omit<CheckResult<object>, 'instance'>;
-
-/** Throws DomainError VALIDATION_ERROR if there are faults or unknown names. */
-export function throwOnFaults(
-  result: Faults,
-  description: InputDescription,
-  known: readonly string[] = [],
-): void {
-  if (result.faults.length + result.unknown.length === 0) return;
-  const { faults, logged } = messagesOf(result, description);
-  const list = result.unknown.length > 0 && known.length > 0 ? ` (known: ${known.join(', ')})` : '';
-  throw new DomainError('VALIDATION_ERROR', faults.join('; ') + list, { logged: logged.join('; ') });
-}
-
-/** Returns the messages for faults and for the first unknown names, for the client and for the log. */
-export function messagesOf(
-  { faults, logged, unknown }: Faults,
+/** Returns the faults of values, and of the first unknown names. The last message lists the known ones. */
+export function faultsIn(
+  { faults, unknown }: Pick<CheckResult<object>, 'faults' | 'unknown'>,
   { noun }: InputDescription,
-): Pick<Faults, 'faults' | 'logged'> {
-  const names = unknown.slice(0, MAX_UNKNOWN_NAMES);
-  return {
-    faults: [...faults, ...names.map((name) => `unknown ${noun}: ${printable(name)}`)],
-    logged: [...logged, ...names.map(() => `unknown ${noun}`)],
-  };
+  known: readonly string[] = [],
+): readonly Fault[] {
+  if (unknown.length === 0) return faults;
+  const names = unknown.slice(0, MAX_UNKNOWN_NAMES).map(printable);
+  const list = known.length > 0 ? ` (known: ${known.join(', ')})` : '';
+  const ofNames = names.map((field, index): Fault => {
+    const message = `unknown ${noun}: ${field}${index === names.length - 1 ? list : ''}`;
+    return { field, rule: 'unknown', params: {}, message, logged: `unknown ${noun}` };
+  });
+  return [...faults, ...ofNames];
 }
 
-function firstMessage({ constraints, property }: ValidationError): string {
-  return Object.values(constraints ?? {})[0] ?? `${property} is not valid`;
+/** Returns the fault of the rule with the reported message, or one for a constraint that is no rule. */
+function firstFault({ constraints = {}, property, value, target }: ValidationError, rules: Rules): Fault {
+  const [[rule, message] = ['invalid', `${property} is not valid`]] = Object.entries(constraints);
+  for (const check of rules) {
+    const fault = check(value, target!);
+    if (fault?.message === message) return fault as Fault;
+  }
+  return { field: property, rule, params: {}, message };
 }
 
 /** Returns a name in a form that is safe in a message: short, and printable ASCII. */

@@ -1,3 +1,4 @@
+import { type Fault, faultOf } from '../../../libs/errors/src/domain-error.js';
 import { VALUE_NAMES } from '../../time-log/domain/time-log.js';
 
 /** All formats. */
@@ -6,9 +7,10 @@ export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 /** The format of an export: CSV (RFC 4180), or one JSON object on each line. */
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** Returns the error message for an unknown format, or undefined. */
-export function formatFault(value: unknown): string | undefined {
-  return (EXPORT_FORMATS as readonly unknown[]).includes(value) ? undefined : 'format must be csv or ndjson';
+/** Returns the fault of an unknown format, or undefined. */
+export function formatFault(value: unknown): Fault | undefined {
+  if ((EXPORT_FORMATS as readonly unknown[]).includes(value)) return undefined;
+  return faultOf('format', value, 'choice', 'must be csv or ndjson', { values: EXPORT_FORMATS });
 }
 
 type Value = (typeof VALUE_NAMES)[number];

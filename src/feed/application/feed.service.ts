@@ -1,4 +1,4 @@
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
 import type { FeedPage, FeedRepository } from '../domain/feed.repository.js';
@@ -66,8 +66,7 @@ function projectsOf(
   lastEventId: string | undefined,
   { projectIds, ...call }: FeedOptions,
 ): readonly string[] | undefined {
-  const fault = lastEventId === undefined ? undefined : lastEventIdFault(lastEventId);
-  if (fault !== undefined) throw new DomainError('VALIDATION_ERROR', fault);
+  throwFaults([lastEventId === undefined ? undefined : lastEventIdFault(lastEventId)]);
   const access = accessTo(projectIds, call);
   return projectIds ?? (access === ALL_PROJECTS ? undefined : access);
 }

@@ -19,6 +19,6 @@ describe('the id of an event', () => {
       [`7-${LOG_ID}\n`, `7-${LOG_ID.replaceAll('-', '')}`, `9223372036854775808-${LOG_ID}`],
     ].flat(),
   )('is not %j', (text) => {
-    expect(lastEventIdFault(text)).toBe('lastEventId must be the id of an event');
+    expect(lastEventIdFault(text)?.message).toBe('lastEventId must be the id of an event');
   });
 });

@@ -1,4 +1,10 @@
-import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
+import {
+  DomainError,
+  type ErrorKind,
+  type Fault,
+  faultOf,
+  validationError,
+} from '../../../libs/errors/src/domain-error.js';
 import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
 import { UUID_PATTERN } from '../../time-log/domain/time-log.rules.js';
 
@@ -6,7 +12,6 @@ import { UUID_PATTERN } from '../../time-log/domain/time-log.rules.js';
 export const EVENT_ID_PATTERN = `(0|[1-9][0-9]{0,18})-${UUID_PATTERN}`;
 const EVENT_ID = new RegExp(`^${EVENT_ID_PATTERN}$`);
 const MAX_POSITION = 2n ** 63n - 1n;
-const LAST_EVENT_ID_FAULT = 'lastEventId must be the id of an event';
 /** A regular expression for places in the feed of some projects that are not right after one of its events. */
 export const OPAQUE_PLACE_PATTERN = '[A-Za-z0-9_-]{64}';
 const OPAQUE_PLACE = new RegExp(`^${OPAQUE_PLACE_PATTERN}$`);
@@ -60,10 +65,10 @@ export function isEventId(text: string): boolean {
   return feedPlaceFrom(text) !== undefined;
 }
 
-/** Returns the error message for a malformed `lastEventId`, or undefined. */
-export function lastEventIdFault(value: unknown): string | undefined {
+/** Returns the fault of a malformed `lastEventId`, or undefined. */
+export function lastEventIdFault(value: unknown): Fault | undefined {
   const isPlace = typeof value === 'string' && (feedPlaceFrom(value) ?? OPAQUE_PLACE.test(value));
-  return isPlace ? undefined : LAST_EVENT_ID_FAULT;
+  return isPlace ? undefined : faultOf('lastEventId', value, 'event', 'must be the id of an event');
 }
 
 /**
@@ -73,9 +78,8 @@ export function lastEventIdFault(value: unknown): string | undefined {
 export function parseEventId(eventId: string): FeedPlace {
   const place = feedPlaceFrom(eventId);
   if (place) return place;
-  throw OPAQUE_PLACE.test(eventId)
-    ? new DomainError(FEED_GONE)
-    : new DomainError('VALIDATION_ERROR', LAST_EVENT_ID_FAULT);
+  const fault = lastEventIdFault(eventId);
+  throw fault ? validationError([fault]) : new DomainError(FEED_GONE);
 }
 
 function feedPlaceFrom(text: string): FeedPlace | undefined {

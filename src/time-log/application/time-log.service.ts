@@ -1,5 +1,11 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import {
+  batchError,
+  DomainError,
+  type Fault,
+  faultsAt,
+  validationError,
+} from '../../../libs/errors/src/domain-error.js';
 import { ALL_PROJECTS } from '../domain/project-access.js';
 import { isObject, TimeLogAttributes } from '../domain/attributes.js';
 import { entityTagOf } from '../domain/entity-tag.js';
@@ -14,7 +20,6 @@ import {
   TimeLogRepository,
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
-import { batchError, faultsAt } from '../domain/time-log-batch.js';
 import {
   areChecked,
   type Attributes,
@@ -36,6 +41,12 @@ import {
 
 /** The maximum number of retries of a patch whose log has changed meanwhile. */
 const MAX_PATCH_RETRIES = 5;
+const NOT_AN_ARRAY: Fault = {
+  field: 'timeLogs',
+  rule: 'type',
+  params: { type: 'array' },
+  message: 'the time logs must be an array',
+};
 
 /**
  * The use cases of time logs, for HTTP, messages and the code of a host. Naming a project outside the access of
@@ -204,17 +215,15 @@ export class TimeLogService {
 
   /** Returns a new log for each of the values. Checks all before it rejects, and then the access. */
   private async newLogs(values: readonly TimeLogValues[], options: RecordOptions): Promise<TimeLog[]> {
-    if (!Array.isArray(values)) throw new DomainError('VALIDATION_ERROR', 'the time logs must be an array');
-    const [faults, logged]: [string[], string[]] = [[], []];
+    if (!Array.isArray(values)) throw validationError([NOT_AN_ARRAY]);
+    const faults: Fault[] = [];
     const checked: CheckedValues[] = [];
     for (const [index, some] of (values as readonly TimeLogValues[]).entries()) {
       const result = areChecked(some) ? some : await this.attributes.examine(some);
-      if ('faults' in result) {
-        faults.push(...faultsAt(index, result.faults));
-        logged.push(...faultsAt(index, result.logged));
-      } else checked.push(result);
+      if ('faults' in result) faults.push(...faultsAt(`timeLogs[${index}]`, result.faults));
+      else checked.push(result);
     }
-    if (faults.length > 0) throw batchError(faults, logged);
+    if (faults.length > 0) throw batchError(faults);
     const logs = checked.map((some) => TimeLog.record(some, this.ids.next()));
     accessTo(
       logs.map(({ projectId }) => projectId),

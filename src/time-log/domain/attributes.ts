@@ -1,4 +1,4 @@
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { type Fault, validationError } from '../../../libs/errors/src/domain-error.js';
 import {
   type Attributes,
   type CheckedValues,
@@ -7,23 +7,26 @@ import {
   type TimeLogValues,
 } from './time-log.js';
 
-/** The faults of values. */
-interface Faults {
-  /** The error messages for the caller. */
-  readonly faults: readonly string[];
-  /** The same for the log, without names and values from the caller. */
-  readonly logged: readonly string[];
-}
-
 /** The result of a check of attributes. */
-export interface CheckedAttributes extends Partial<Faults> {
-  readonly faults: readonly string[];
+export interface CheckedAttributes {
+  readonly faults: readonly Fault[];
   readonly input?: unknown;
   /** The attributes as a schema converted them. */
   readonly output?: Attributes | undefined;
 }
 
-const NOT_AN_OBJECT = ['the values of a time log must be an object'];
+const NOT_AN_OBJECT: Fault = {
+  field: '',
+  rule: 'type',
+  params: { type: 'object' },
+  message: 'the values of a time log must be an object',
+};
+const NO_ATTRIBUTES: Fault = {
+  field: 'attributes',
+  rule: 'unknown',
+  params: {},
+  message: 'unknown field: attributes',
+};
 
 /** The attributes of time logs: none. A subclass of the host kit accepts those that obey a schema. */
 export class TimeLogAttributes {
@@ -32,7 +35,7 @@ export class TimeLogAttributes {
 
   /** Checks attributes, which are undefined if they are missing. */
   async check(sent: unknown): Promise<CheckedAttributes> {
-    return { faults: sent === undefined ? [] : ['unknown field: attributes'] };
+    return { faults: sent === undefined ? [] : [NO_ATTRIBUTES] };
   }
 
   /**
@@ -42,19 +45,18 @@ export class TimeLogAttributes {
   async applyTo(values: TimeLogValues): Promise<CheckedValues> {
     const result = await this.examine(values);
     if (!('faults' in result)) return result;
-    throw new DomainError('VALIDATION_ERROR', result.faults.join('; '), { logged: result.logged.join('; ') });
+    throw validationError(result.faults);
   }
 
   /** Returns the same, or the faults if there are any. Throws what `check` throws. */
-  async examine(values: TimeLogValues): Promise<CheckedValues | Faults> {
-    if (!isObject(values)) return { faults: NOT_AN_OBJECT, logged: NOT_AN_OBJECT };
-    const { faults, logged = faults, input, output } = await this.check(values.attributes);
+  async examine(values: TimeLogValues): Promise<CheckedValues | Pick<CheckedAttributes, 'faults'>> {
+    if (!isObject(values)) return { faults: [NOT_AN_OBJECT] };
+    const { faults, input, output } = await this.check(values.attributes);
     // Values may be an object with getters, of which a copy has none.
     const isSame = faults.length > 0 || output === values.attributes;
     const all = isSame ? values : { ...values, attributes: output };
-    const own = faultsOf(all);
-    if (own.length + faults.length === 0) return markChecked(all, input);
-    return { faults: [...own, ...faults], logged: [...own, ...logged] };
+    const found = [...faultsOf(all), ...faults];
+    return found.length === 0 ? markChecked(all, input) : { faults: found };
   }
 }
 

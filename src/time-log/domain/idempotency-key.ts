@@ -1,5 +1,11 @@
 import { hash } from 'node:crypto';
-import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
+import {
+  type ErrorKind,
+  type Fault,
+  faultOf,
+  throwFaults,
+  validationError,
+} from '../../../libs/errors/src/domain-error.js';
 import {
   type FieldTable,
   normalizedValues,
@@ -20,7 +26,8 @@ export const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 /** Keys have no space at their ends, since HTTP strips it from headers (RFC 9110, section 5.5). */
 const PRINTABLE_ASCII = /^(?! )[\x20-\x7e]+(?<! )$/;
 
-const CALLER_ID_REQUIRED = 'Idempotency-Key is only for callers with an id';
+const NAME = 'Idempotency-Key';
+const CALLER_ID_REQUIRED = faultOf(NAME, null, 'caller', 'is only for callers with an id');
 
 /** A key that marks the retries of a create or a batch. During its lifetime they get the logs of the first one. */
 export interface IdempotencyKey {
@@ -29,27 +36,27 @@ export interface IdempotencyKey {
   readonly text: string;
 }
 
-/** Returns the error message for the text of a key, or undefined. */
-export function idempotencyKeyFault(value: unknown): string | undefined {
-  const isKey =
-    typeof value === 'string' && value.length <= MAX_IDEMPOTENCY_KEY_LENGTH && PRINTABLE_ASCII.test(value);
-  return isKey
-    ? undefined
-    : `Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`;
+/** Returns the fault of the text of a key, or undefined. */
+export function idempotencyKeyFault(value: unknown): Fault | undefined {
+  const max = MAX_IDEMPOTENCY_KEY_LENGTH;
+  if (typeof value === 'string' && value.length <= max && PRINTABLE_ASCII.test(value)) return undefined;
+  return faultOf(NAME, value, 'characters', `must be 1 to ${max} printable ASCII characters`, {
+    min: 1,
+    max,
+  });
 }
 
 /** Returns the key of a caller with an id. Throws DomainError VALIDATION_ERROR without an id: keys need an owner. */
 export function idempotencyKeyOf(caller: string | undefined, text: string): IdempotencyKey {
   if (caller !== undefined) return { caller, text };
-  throw new DomainError('VALIDATION_ERROR', CALLER_ID_REQUIRED);
+  throw validationError([CALLER_ID_REQUIRED]);
 }
 
 /** Throws DomainError VALIDATION_ERROR if the code of a host passes an invalid key. */
 export function requireIdempotencyKey(key: unknown): void {
   const { caller, text } = (key ?? {}) as Partial<Record<keyof IdempotencyKey, unknown>>;
   const hasOwner = typeof caller === 'string' && caller !== '';
-  const fault = hasOwner ? idempotencyKeyFault(text) : CALLER_ID_REQUIRED;
-  if (fault !== undefined) throw new DomainError('VALIDATION_ERROR', fault);
+  throwFaults([hasOwner ? idempotencyKeyFault(text) : CALLER_ID_REQUIRED]);
 }
 
 /** The fields of version 0.1. */

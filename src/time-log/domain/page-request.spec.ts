@@ -29,30 +29,33 @@ describe.each([
   ['pageNumberFault', pageNumberFault, NUMBER_FAULT],
   ['pageLimitFault', pageLimitFault, LIMIT_FAULT],
 ] as const)('%s', (_name, fault, message) => {
-  it.each(['1', '9', '1000', '0001'])('accepts %s', (text) => {
+  it.each(['1', '9', '1000', '0001', 1, 1000])('accepts %p', (text) => {
     expect(fault(text)).toBeUndefined();
   });
 
   it.each(['', '0', '00', '-1', '+1', '1.0', '1e2', '0x1', ' 1', '1 ', '1\n', '١', 'one', 'NaN', 'Infinity'])(
     'rejects %p',
     (text) => {
-      expect(fault(text)).toBe(message);
+      expect(fault(text)?.message).toBe(message);
     },
   );
 
-  it.each([undefined, null, 1, ['1']])('rejects a value that is not text: %p', (value) => {
-    expect(fault(value)).toBe(message);
-  });
+  it.each([undefined, null, true, 1.5, NaN, 0, 2 ** 53, 1e21, ['1'], 1n])(
+    'rejects a value that is no whole number: %p',
+    (value) => {
+      expect(fault(value)?.message).toBe(message);
+    },
+  );
 });
 
 it('accepts page numbers up to 2^53-1', () => {
   expect(pageNumberFault('9007199254740991')).toBeUndefined();
-  expect(pageNumberFault('9007199254740992')).toBe(NUMBER_FAULT);
-  expect(pageNumberFault('9007199254740993')).toBe(NUMBER_FAULT);
-  expect(pageNumberFault('9'.repeat(400))).toBe(NUMBER_FAULT);
+  expect(pageNumberFault('9007199254740992')?.message).toBe(NUMBER_FAULT);
+  expect(pageNumberFault('9007199254740993')?.message).toBe(NUMBER_FAULT);
+  expect(pageNumberFault('9'.repeat(400))?.message).toBe(NUMBER_FAULT);
 });
 
 it('accepts limits up to 1000', () => {
   expect(pageLimitFault('1000')).toBeUndefined();
-  expect(pageLimitFault('1001')).toBe(LIMIT_FAULT);
+  expect(pageLimitFault('1001')?.message).toBe(LIMIT_FAULT);
 });

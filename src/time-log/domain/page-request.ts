@@ -1,4 +1,4 @@
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
 
 const DIGITS = /^\d+$/;
 
@@ -16,10 +16,7 @@ export class PageRequest {
 
   /** Returns a page. Throws DomainError VALIDATION_ERROR unless both are whole numbers in range. */
   static of(number: number, limit: number): PageRequest {
-    const faults = [pageNumberFault(String(number)), pageLimitFault(String(limit))].filter(
-      (fault) => fault !== undefined,
-    );
-    if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
+    throwFaults([pageNumberFault(number), pageLimitFault(limit)]);
     return PageRequest.ofChecked(number, limit);
   }
 
@@ -34,20 +31,18 @@ export class PageRequest {
   }
 }
 
-/** Returns the error message for the text of a page number, or undefined. */
-export function pageNumberFault(value: unknown): string | undefined {
-  return isWholeNumber(value, Number.MAX_SAFE_INTEGER)
-    ? undefined
-    : 'page must be a whole number from 1 to 2^53-1';
+/** Returns the fault of a page number, or of its text, or undefined. */
+export function pageNumberFault(value: unknown): Fault | undefined {
+  return wholeNumberFault('page', value, Number.MAX_SAFE_INTEGER, '2^53-1');
 }
 
-/** Returns the error message for the text of a limit, or undefined. */
-export function pageLimitFault(value: unknown): string | undefined {
-  return isWholeNumber(value, MAX_PAGE_LIMIT)
-    ? undefined
-    : `limit must be a whole number from 1 to ${MAX_PAGE_LIMIT}`;
+/** Returns the fault of a limit, or of its text, or undefined. */
+export function pageLimitFault(value: unknown): Fault | undefined {
+  return wholeNumberFault('limit', value, MAX_PAGE_LIMIT);
 }
 
-function isWholeNumber(value: unknown, maximum: number): boolean {
-  return typeof value === 'string' && DIGITS.test(value) && Number(value) >= 1 && Number(value) <= maximum;
+function wholeNumberFault(name: string, value: unknown, max: number, end = String(max)): Fault | undefined {
+  const isWhole = typeof value === 'string' ? DIGITS.test(value) : Number.isInteger(value);
+  if (isWhole && Number(value) >= 1 && Number(value) <= max) return undefined;
+  return faultOf(name, value, 'range', `must be a whole number from 1 to ${end}`, { min: 1, max });
 }

@@ -101,17 +101,17 @@ describe('periodEndFault', () => {
       ['2026-02-29T09:30Z', ' 2026-01-31', '2026-01-31 ', '1769850600', 'today'],
     ].flat(),
   )('rejects %p', (text) => {
-    expect(periodEndFault('to', text)).toBe(`to ${FORM_FAULT}`);
+    expect(periodEndFault('to', text)?.message).toBe(`to ${FORM_FAULT}`);
   });
 
   it.each([undefined, null, 20260131, ['2026-01-31']])('rejects a value that is not text: %p', (value) => {
-    expect(periodEndFault('from', value)).toBe(`from ${FORM_FAULT}`);
+    expect(periodEndFault('from', value)?.message).toBe(`from ${FORM_FAULT}`);
   });
 });
 
 describe('periodOrderFault', () => {
   it('returns an error only if both ends are days', () => {
-    expect(periodOrderFault('2026-02-01', '2026-01-31')).toBe('from must not be after to');
+    expect(periodOrderFault('2026-02-01', '2026-01-31')?.message).toBe('from must not be after to');
     expect(periodOrderFault('2026-02-01', 'x')).toBeUndefined();
     expect(periodOrderFault('z', '2026-01-31')).toBeUndefined();
     expect(periodOrderFault('2026-02-01', undefined)).toBeUndefined();

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { type CalendarDate, isCalendarDate } from './time-log.rules.js';
 
 const DAY_LENGTH = 10;
@@ -16,12 +16,11 @@ export class Period {
 
   /** Accepts days or timestamps. Throws DomainError VALIDATION_ERROR for others, or if `from` is after `to`. */
   static of(from?: string, to?: string): Period {
-    const faults = [
+    throwFaults([
       from === undefined ? undefined : periodEndFault('from', from),
       to === undefined ? undefined : periodEndFault('to', to),
       periodOrderFault(from, to),
-    ].filter((fault) => fault !== undefined);
-    if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
+    ]);
     return Period.ofChecked(from, to);
   }
 
@@ -31,17 +30,17 @@ export class Period {
   }
 }
 
-/** Returns the error message for one end of a period, or undefined. */
-export function periodEndFault(name: 'from' | 'to', value: unknown): string | undefined {
-  return calendarDayOf(value)
-    ? undefined
-    : `${name} must be an existing day, as YYYY-MM-DD or ${TIMESTAMP_FORM} with hh from 00 to 23`;
+/** Returns the fault of one end of a period, or undefined. */
+export function periodEndFault(name: 'from' | 'to', value: unknown): Fault | undefined {
+  if (calendarDayOf(value)) return undefined;
+  const text = `must be an existing day, as YYYY-MM-DD or ${TIMESTAMP_FORM} with hh from 00 to 23`;
+  return faultOf(name, value, 'date', text);
 }
 
-/** Returns the error message for ends in the wrong order, or undefined. Ignores an end that is not a day. */
-export function periodOrderFault(from: unknown, to: unknown): string | undefined {
+/** Returns the fault of ends in the wrong order, or undefined. Ignores an end that is not a day. */
+export function periodOrderFault(from: unknown, to: unknown): Fault | undefined {
   const [first, last] = [calendarDayOf(from), calendarDayOf(to)];
-  return first && last && first > last ? 'from must not be after to' : undefined;
+  return first && last && first > last ? faultOf('from', from, 'order', 'must not be after to') : undefined;
 }
 
 /** Returns the calendar day of a day or timestamp as written. The offset does not shift it. */

@@ -38,7 +38,7 @@ describe('projectIdFault', () => {
     '111111111-111-1111-1111-111111111111',
     ['11111111-1111-1111-1111-111111111111'],
   ])('rejects %p', (value) => {
-    expect(projectIdFault(value)).toBe('projectId must be a UUID');
+    expect(projectIdFault(value)?.message).toBe('projectId must be a UUID');
   });
 
   it('accepts every UUID', () => {
@@ -75,7 +75,9 @@ describe('projectIdsFault', () => {
     `${id.slice(1)},${id}`,
     [id],
   ])('rejects %p', (value) => {
-    expect(projectIdsFault(value)).toBe('projectId must be a UUID, or at most 100 separated by commas');
+    expect(projectIdsFault(value)?.message).toBe(
+      'projectId must be a UUID, or at most 100 separated by commas',
+    );
   });
 });
 
@@ -87,7 +89,7 @@ describe('durationFault', () => {
   it.each([undefined, null, 0, -0, -1, NaN, Infinity, -Infinity, '1', '', true, [1], {}, 1n])(
     'rejects %p',
     (value) => {
-      expect(durationFault(value)).toBe('duration must be a positive number');
+      expect(durationFault(value)?.message).toBe('duration must be a positive number');
     },
   );
 });
@@ -114,7 +116,7 @@ describe('descriptionFault', () => {
     ['a number', 5, 'description must be a string'],
     ['a list', ['a'], 'description must be a string'],
   ])('rejects %s', (_what, value, message) => {
-    expect(descriptionFault(value)).toBe(message);
+    expect(descriptionFault(value)?.message).toBe(message);
   });
 
   it('counts code points, not code units', () => {
@@ -134,7 +136,7 @@ describe('dateFault', () => {
   });
 
   it.each([undefined, null, '', 0, '2026-02-29', '2026-01-31T00:00:00Z'])('rejects %p', (value) => {
-    expect(dateFault(value)).toBe('date must be an existing day in the form YYYY-MM-DD');
+    expect(dateFault(value)?.message).toBe('date must be an existing day in the form YYYY-MM-DD');
   });
 });
 

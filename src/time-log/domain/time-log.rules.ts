@@ -1,3 +1,5 @@
+import { type Fault, faultOf } from '../../../libs/errors/src/domain-error.js';
+
 /** The maximum number of code points of a description. */
 export const MAX_DESCRIPTION_LENGTH = 5000;
 
@@ -17,38 +19,44 @@ export type CalendarDate = string;
 const DATE_PATTERN = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-// Each rule returns an error message for a value, or undefined.
+// Each rule returns the fault of a value, or undefined.
 
 export const idFault = (value: unknown) => uuidFault('id', value);
 export const projectIdFault = (value: unknown) => uuidFault('projectId', value);
 
 /** Checks the projects of a filter, as text. */
-export function projectIdsFault(value: unknown): string | undefined {
-  return typeof value === 'string' && UUIDS.test(value)
-    ? undefined
-    : `projectId must be a UUID, or at most ${MAX_PROJECTS} separated by commas`;
+export function projectIdsFault(value: unknown): Fault | undefined {
+  if (typeof value === 'string' && UUIDS.test(value)) return undefined;
+  const text = `must be a UUID, or at most ${MAX_PROJECTS} separated by commas`;
+  return faultOf('projectId', value, 'uuid', text, { max: MAX_PROJECTS });
 }
 
-function uuidFault(name: string, value: unknown): string | undefined {
-  return typeof value === 'string' && UUID.test(value) ? undefined : `${name} must be a UUID`;
+function uuidFault(name: string, value: unknown): Fault | undefined {
+  const isUuid = typeof value === 'string' && UUID.test(value);
+  return isUuid ? undefined : faultOf(name, value, 'uuid', 'must be a UUID');
 }
 
-export function durationFault(value: unknown): string | undefined {
-  const isPositive = typeof value === 'number' && value > 0 && Number.isFinite(value);
-  return isPositive ? undefined : 'duration must be a positive number';
+export function durationFault(value: unknown): Fault | undefined {
+  const isNumber = typeof value === 'number';
+  if (isNumber && value > 0 && Number.isFinite(value)) return undefined;
+  const [rule, params] = isNumber ? ['range', { above: 0 }] : ['type', { type: 'number' }];
+  return faultOf('duration', value, rule, 'must be a positive number', params);
 }
 
 /** Also rejects text that PostgreSQL cannot store unchanged. */
-export function descriptionFault(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'description must be a string';
-  if (isLongerThan(MAX_DESCRIPTION_LENGTH, value))
-    return `description must be at most ${MAX_DESCRIPTION_LENGTH} characters`;
-  const fault = textFault(value);
-  return fault && `description ${fault}`;
+export function descriptionFault(value: unknown): Fault | undefined {
+  const name = 'description';
+  if (typeof value !== 'string') return faultOf(name, value, 'type', 'must be a string', { type: 'string' });
+  const max = MAX_DESCRIPTION_LENGTH;
+  if (isLongerThan(max, value))
+    return faultOf(name, value, 'length', `must be at most ${max} characters`, { max });
+  const text = textFault(value);
+  return text === undefined ? undefined : faultOf(name, value, 'characters', text);
 }
 
-export function dateFault(value: unknown): string | undefined {
-  return isCalendarDate(value) ? undefined : 'date must be an existing day in the form YYYY-MM-DD';
+export function dateFault(value: unknown): Fault | undefined {
+  const text = 'must be an existing day in the form YYYY-MM-DD';
+  return isCalendarDate(value) ? undefined : faultOf('date', value, 'date', text);
 }
 
 /** Returns whether a value is a day that exists in the Gregorian calendar. */
@@ -64,7 +72,7 @@ function daysInMonth(month: number, year: number): number {
   return month === 2 && isLeap ? 29 : DAYS_OF_MONTHS[month - 1]!;
 }
 
-/** Returns the error message for text that PostgreSQL cannot store unchanged, or undefined. */
+/** Returns the rest of the message for text that PostgreSQL cannot store unchanged, or undefined. */
 export function textFault(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain U+0000';
   return text.isWellFormed() ? undefined : 'must not contain lone surrogates';

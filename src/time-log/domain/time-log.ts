@@ -1,4 +1,4 @@
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { type Fault, throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { isoText } from './iso-text.js';
 import {
   type CalendarDate,
@@ -48,8 +48,8 @@ interface MaybeChecked {
 export type StoredTimeLog = AllTimeLogValues & Pick<TimeLog, 'id'>;
 
 interface Field {
-  /** Returns the error message for a value, or undefined. */
-  readonly fault: (value: unknown) => string | undefined;
+  /** Returns the fault of a value, or undefined. */
+  readonly fault: (value: unknown) => Fault | undefined;
   /** Converts equal values to one stored form. */
   readonly normalize?: (value: never) => unknown;
   /** The value if it is missing. */
@@ -161,8 +161,7 @@ export function createdAtOf(id: string): number {
  * VALIDATION_ERROR with one message for each invalid value.
  */
 export function check(values: TimeLogValues, input: unknown): CheckedValues {
-  const faults = faultsOf(values);
-  if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
+  throwFaults(faultsOf(values));
   return markChecked(values, input);
 }
 
@@ -182,9 +181,9 @@ export function sentAttributesOf(values: TimeLogValues & MaybeChecked): unknown 
   return sent ? sent.input : values.attributes;
 }
 
-/** Returns one message for each invalid value. Does not check attributes. */
-export function faultsOf(values: TimeLogValues): string[] {
-  const faults: string[] = [];
+/** Returns the faults of all values except attributes. */
+export function faultsOf(values: TimeLogValues): Fault[] {
+  const faults: Fault[] = [];
   for (const name in TABLE) {
     const field = TABLE[name]!;
     const fault = field.fault(valueOrDefault(values, name, field));

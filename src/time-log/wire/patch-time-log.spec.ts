@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { faultOf } from '../../../libs/errors/src/index.js';
 import { applyRules, type Served } from '../../../libs/strict-request/src/index.js';
 import { type Attributes, normalizedValues, TimeLog } from '../domain/time-log.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
@@ -14,7 +15,7 @@ async function patched(patch: unknown, attributes: Attributes = stored) {
   const inputs: unknown[] = [];
   const rule = async (input: unknown) => {
     inputs.push(input);
-    const faults = input === 0 ? ['attributes must be an object'] : [];
+    const faults = input === 0 ? [faultOf('attributes', input, 'type', 'must be an object')] : [];
     return Promise.resolve({ faults, input, output: input === undefined ? undefined : { of: input } });
   };
   const extraField = { dto: CreateTimeLogDto, name: 'attributes', rule };

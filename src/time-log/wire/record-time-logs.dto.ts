@@ -1,5 +1,5 @@
+import { faultOf } from '../../../libs/errors/src/index.js';
 import { type BatchShape, type RequestState, Rule } from '../../../libs/strict-request/src/index.js';
-import { batchError, faultsAt } from '../domain/time-log-batch.js';
 import type { TimeLogValues } from '../domain/time-log.js';
 import { CreateTimeLogDto, valuesOf } from './create-time-log.dto.js';
 
@@ -8,22 +8,17 @@ const MAX_LOGS = 1_000;
 
 /** The body of a batch. */
 export class RecordTimeLogsDto {
-  @Rule((value) =>
-    Array.isArray(value) && value.length > 0 && value.length <= MAX_LOGS
-      ? undefined
-      : `timeLogs must be an array of 1 to ${MAX_LOGS} time logs`,
-  )
+  @Rule((value) => {
+    const isArray = Array.isArray(value);
+    if (isArray && value.length > 0 && value.length <= MAX_LOGS) return undefined;
+    const [rule, params] = isArray ? ['length', { min: 1, max: MAX_LOGS }] : ['type', { type: 'array' }];
+    return faultOf('timeLogs', value, rule, `must be an array of 1 to ${MAX_LOGS} time logs`, params);
+  })
   timeLogs!: CreateTimeLogDto[];
 }
 
 /** The form of a batch. */
-export const BATCH_SHAPE: BatchShape = {
-  batch: RecordTimeLogsDto,
-  list: 'timeLogs',
-  dto: CreateTimeLogDto,
-  faultsAt,
-  errorOf: batchError,
-};
+export const BATCH_SHAPE: BatchShape = { batch: RecordTimeLogsDto, list: 'timeLogs', dto: CreateTimeLogDto };
 
 /** Returns the values of all logs of a batch, like `valuesOf`. */
 export function allValuesOf(

@@ -1,3 +1,4 @@
+import { type Fault, faultOf } from '../../../libs/errors/src/domain-error.js';
 import type { CalendarDate } from '../../time-log/domain/time-log.rules.js';
 
 /** All groupings. */
@@ -17,11 +18,11 @@ export const GROUPINGS = [
  */
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** Returns the error message for an invalid grouping, or undefined. */
-export function groupingFault(value: unknown): string | undefined {
-  return (GROUPINGS as readonly unknown[]).includes(value)
-    ? undefined
-    : 'by must be project, day, week or month, or project and a period, such as project,month';
+/** Returns the fault of an invalid grouping, or undefined. */
+export function groupingFault(value: unknown): Fault | undefined {
+  if ((GROUPINGS as readonly unknown[]).includes(value)) return undefined;
+  const text = 'must be project, day, week or month, or project and a period, such as project,month';
+  return faultOf('by', value, 'choice', text, { values: GROUPINGS });
 }
 
 /** The number of logs and the sum of their durations. */

@@ -1,3 +1,5 @@
+import { type Fault, faultOf } from '../../../errors/src/index.js';
+
 /** An issue that a schema reports (https://standardschema.dev). */
 export interface SchemaIssue {
   readonly message: string;
@@ -14,15 +16,19 @@ const NOT_VALID = 'is not valid';
 /** A message that repeats this many characters of a value gives it away. */
 const LEAK_PREFIX_LENGTH = 32;
 
-/** Returns the messages for the sender of attributes: short, printable, and without sent values. */
-export function issueTexts(issues: readonly SchemaIssue[], input: unknown): string[] {
-  if (issues.length === 0) return [`attributes ${NOT_VALID}`];
+/** Returns the faults of attributes. Their messages are short, printable, and without sent values. */
+export function issueFaults(issues: readonly SchemaIssue[], input: unknown): Fault[] {
+  if (issues.length === 0) return [schemaFault('attributes', NOT_VALID)];
   return issues.slice(0, MAX_ISSUES).map(({ message, path = [] }) => {
     const steps = path.map((step) => (typeof step === 'object' ? step.key : step));
     const names = steps.slice(0, MAX_PATH_STEPS).map(printableStep);
     const rule = leaksValue(message, valueAt(input, steps)) ? NOT_VALID : printable(message);
-    return `${['attributes', ...names].join('.')} ${rule}`;
+    return schemaFault(['attributes', ...names].join('.'), rule);
   });
+}
+
+function schemaFault(field: string, text: string): Fault {
+  return { ...faultOf(field, null, 'schema', text), logged: 'attributes must obey their schema' };
 }
 
 /** Writes a name like that of an unknown field. */

@@ -1,9 +1,10 @@
+import { faultOf } from '../../../errors/src/index.js';
 import {
   type Attributes,
   type CheckedAttributes,
   TimeLogAttributes,
 } from '../../../../src/time-log/index.js';
-import { issueTexts, type SchemaIssue } from './attribute-issues.js';
+import { issueFaults, type SchemaIssue } from './attribute-issues.js';
 import { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
 
 /** The schema of attributes: a Standard Schema (https://standardschema.dev), such as one of zod. */
@@ -20,9 +21,8 @@ export interface AttributesSchema {
 type SchemaResult =
   { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
 
-const LOGGED_FAULTS = ['attributes must obey their schema'];
 /** The fault for the caller if the output of the schema cannot be stored. */
-const NOT_STORABLE = ['attributes is not valid'];
+const NOT_STORABLE = faultOf('attributes', null, 'schema', 'is not valid');
 
 /** Attributes that obey the schema of a host. */
 export class SchemaAttributes extends TimeLogAttributes {
@@ -40,14 +40,16 @@ export class SchemaAttributes extends TimeLogAttributes {
   /** Checks attributes. The schema also decides about missing ones. Throws what the schema throws. */
   override async check(sent: unknown): Promise<CheckedAttributes> {
     const fault = sent === undefined ? undefined : this.objectFault(sent);
-    return fault === undefined ? this.validate(sent) : { faults: [`attributes ${fault}`] };
+    if (fault === undefined) return this.validate(sent);
+    const { depth, bytes } = this.bounds;
+    return { faults: [faultOf('attributes', sent, 'json', fault, { depth, bytes })] };
   }
 
   private async validate(sent: unknown): Promise<CheckedAttributes> {
     // Copied first, since the schema may change its argument.
     const input = sent === undefined ? undefined : jsonCopy(sent);
     const result = await this.schema['~standard'].validate(sent);
-    if (result.issues) return { faults: issueTexts(result.issues, input), logged: LOGGED_FAULTS };
+    if (result.issues) return { faults: issueFaults(result.issues, input) };
     const output = result.value ?? undefined;
     if (output === undefined) return { faults: [], input, output };
     const fault = this.objectFault(output);
@@ -55,7 +57,7 @@ export class SchemaAttributes extends TimeLogAttributes {
     if (fault === undefined) return { faults: [], input, output: deepFreeze(jsonCopy(output)) as Attributes };
     // The response is a 400, since no input may cause a server error.
     this.report(`the output of the schema of attributes ${fault}`);
-    return { faults: NOT_STORABLE };
+    return { faults: [NOT_STORABLE] };
   }
 
   private objectFault(value: unknown): string | undefined {

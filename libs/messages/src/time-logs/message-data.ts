@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { Allow } from 'class-validator';
+import { faultOf } from '../../../errors/src/index.js';
 import { isJsonObject, Omittable, Rule, StrictMessage } from '../../../strict-request/src/index.js';
 import type { TotalTimeLogsDto } from '../../../../src/totals/index.js';
 import {
@@ -20,14 +21,14 @@ export class RecordTimeLogMessage extends AuthorizedMessage {
   @Rule(idempotencyKeyFault)
   idempotencyKey?: string;
 
-  @Rule((value) => (isJsonObject(value) ? undefined : 'timeLog must be an object'))
+  @Rule((value) => objectFault('timeLog', value))
   timeLog!: CreateTimeLogDto;
 }
 
 /** The data of `time-log.list.v1`. */
 export class ListTimeLogsMessage extends AuthorizedMessage {
   @Omittable()
-  @Rule((value) => (isJsonObject(value) ? undefined : 'query must be an object'))
+  @Rule((value) => objectFault('query', value))
   query!: ListTimeLogsDto;
 }
 
@@ -38,13 +39,10 @@ export class TotalTimeLogsMessage extends ListTimeLogsMessage {
 
 /** Injects the validated data of a message with a query. */
 export const StrictQueryMessage = (message: Type<object>, dto: Type<object>): ParameterDecorator =>
-  StrictMessage({ message, part: 'query', dto, isOptional: true, prepare: withTextNumbers });
+  StrictMessage({ message, part: 'query', dto, isOptional: true });
 
-/** Converts `page` and `limit` to text, as in a query of HTTP. */
-function withTextNumbers(query: object): object {
-  const entries = Object.entries(query).map(([name, value]: [string, unknown]) => [
-    name,
-    (name === 'page' || name === 'limit') && typeof value === 'number' ? String(value) : value,
-  ]);
-  return Object.fromEntries(entries) as object;
+function objectFault(name: string, value: unknown) {
+  return isJsonObject(value)
+    ? undefined
+    : faultOf(name, value, 'type', 'must be an object', { type: 'object' });
 }
