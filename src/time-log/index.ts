@@ -17,7 +17,7 @@ export {
   idempotencyKeyFault,
   idempotencyKeyOf,
 } from './domain/idempotency-key.js';
-export { PageRequest } from './domain/page-request.js';
+export { type PageInput, PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';
 export { ALL_PROJECTS, type ProjectAccess } from './domain/project-access.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
@@ -29,6 +29,7 @@ export {
   TimeLogRepository,
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
+export { filterOf, type TimeLogFilterInput } from './domain/time-log-filter.js';
 export { type CalendarDate, MAX_DESCRIPTION_LENGTH, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,

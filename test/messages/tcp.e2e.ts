@@ -376,7 +376,7 @@ describe('a host with messages over TCP', () => {
       const held = newGate();
       const list = service.items.bind(service);
       const made = jest.spyOn(service, 'items').mockImplementation(async (filter, page, access) => {
-        if (page.limit > 100) await held.opened;
+        if (page!.limit! > 100) await held.opened;
         return list(filter, page, access);
       });
       // Else small ones would be made beside it.
@@ -388,7 +388,7 @@ describe('a host with messages over TCP', () => {
         answer: {},
       });
       expect(await answersOf(asked)).toMatchObject(asked.map(() => ({ error: unavailable })));
-      expect(made.mock.calls.filter(([, { limit }]) => limit > 100)).toHaveLength(1);
+      expect(made.mock.calls.filter(([, page]) => page!.limit! > 100)).toHaveLength(1);
       held.open();
       weighed.mockRestore();
       for (const each of [late.door, http])

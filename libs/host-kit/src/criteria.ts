@@ -1,14 +1,12 @@
 import {
-  criteriaOfChecked,
+  filterOf,
   type ListCriteria,
   type ListTimeLogsDto,
   PageRequest,
-  Period,
 } from '../../../src/time-log/index.js';
 
 /** Returns the filter and the page of a query in a route of a host. Throws DomainError VALIDATION_ERROR. */
-export function criteriaOf(query: ListTimeLogsDto): ListCriteria {
-  Period.of(query.from, query.to);
-  PageRequest.of(Number(query.page), Number(query.limit));
-  return criteriaOfChecked(query);
+export function criteriaOf({ projectId, from, to, page, limit }: ListTimeLogsDto): ListCriteria {
+  const filter = filterOf({ projectIds: projectId?.split(','), period: { from, to } });
+  return { filter, page: PageRequest.of(page, limit) };
 }

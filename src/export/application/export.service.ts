@@ -1,6 +1,7 @@
-import { accessToMatching, type CallOptions } from '../../time-log/application/call-options.js';
-import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
-import type { ExportFormat } from '../domain/export-format.js';
+import { throwFaults } from '../../../libs/errors/src/domain-error.js';
+import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
+import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
+import { type ExportFormat, formatFault } from '../domain/export-format.js';
 import type { ExportedLogs, ExportRepository } from '../domain/export.repository.js';
 
 /** The options of an export. */
@@ -15,18 +16,20 @@ export class ExportService {
 
   /**
    * Passes the matching logs of one moment to `use` as a file, and resolves with its result. Throws DomainError
-   * FORBIDDEN if the filter names a project that the caller may not access, SERVICE_UNAVAILABLE, also if too many
-   * exports are running or the export ends early, the reason of the signal, and what `use` throws.
+   * VALIDATION_ERROR, FORBIDDEN if the filter names a project that the caller may not access, SERVICE_UNAVAILABLE, also
+   * if too many exports are running or the export ends early, the reason of the signal, and what `use` throws.
    */
   async export<T>(
-    filter: TimeLogFilter,
+    filter: TimeLogFilterInput,
     format: ExportFormat,
     use: (logs: ExportedLogs) => Promise<T>,
     options: ExportOptions = {},
   ): Promise<T> {
-    const access = accessToMatching(filter, options);
+    throwFaults([formatFault(format)]);
+    const matching = filterOf(filter);
+    const access = accessTo(matching.projectIds, options);
     const { caller, signal } = options;
     signal?.throwIfAborted();
-    return this.repository.export({ filter, format, access, caller: caller?.id, signal }, use);
+    return this.repository.export({ filter: matching, format, access, caller: caller?.id, signal }, use);
   }
 }

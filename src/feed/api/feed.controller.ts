@@ -8,7 +8,7 @@ import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
 import { LargeResponseLimiter } from '../../time-log/wire/large-response-limiter.js';
-import { projectIdsOf } from '../../time-log/wire/list-time-logs.dto.js';
+import { projectIdsOf } from '../../time-log/domain/time-log.rules.js';
 import { FeedService } from '../application/feed.service.js';
 import type { FeedPage } from '../domain/feed.repository.js';
 import type { TimeLogEvent } from '../domain/time-log-event.js';

@@ -1,12 +1,14 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
+import { pageLimitFault } from '../../time-log/domain/page-request.js';
 import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
+import { checkedProjectIds } from '../../time-log/domain/time-log.rules.js';
 import type { FeedPage, FeedRepository } from '../domain/feed.repository.js';
 import { lastEventIdFault, parseEventId, type TimeLogEvent } from '../domain/time-log-event.js';
 
 /** The options of a page of the feed. */
 export interface FeedOptions extends CallOptions {
-  /** The projects whose events to return, in lower case; by default all that the caller may access. */
+  /** The projects whose events to return; by default all that the caller may access. */
   readonly projectIds?: readonly string[] | undefined;
 }
 
@@ -16,7 +18,7 @@ export class FeedService {
 
   /**
    * Returns the next events after the one with an id, or from the start, oldest first; none at the end of the
-   * feed. Throws DomainError VALIDATION_ERROR if the id is malformed, FORBIDDEN if the caller may not access a
+   * feed. Throws DomainError VALIDATION_ERROR, FORBIDDEN if the caller may not access a
    * project, GONE if the feed no longer reaches back to the event, or SERVICE_UNAVAILABLE.
    */
   async events(
@@ -36,7 +38,7 @@ export class FeedService {
    * start. A page of some projects may have few events or none before the end. Throws like `events`.
    */
   async page(lastEventId: string | undefined, limit: number, options: FeedOptions = {}): Promise<FeedPage> {
-    const projectIds = projectsOf(lastEventId, options);
+    const projectIds = projectsOf(lastEventId, limit, options);
     if (projectIds?.length === 0) return { events: [], next: lastEventId, isLast: true };
     if (projectIds) return this.repository.eventsOfProjects(projectIds, lastEventId, limit);
     const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
@@ -53,7 +55,7 @@ export class FeedService {
     limit: number,
     options: FeedOptions = {},
   ): Promise<number | undefined> {
-    const projectIds = projectsOf(lastEventId, options);
+    const projectIds = projectsOf(lastEventId, limit, options);
     if (projectIds?.length === 0) return 0;
     if (projectIds) return this.repository.weighEventsOfProjects?.(projectIds, lastEventId, limit);
     const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
@@ -64,9 +66,11 @@ export class FeedService {
 /** Checks a call, and returns the projects whose events it may and wants to read; undefined for all. */
 function projectsOf(
   lastEventId: string | undefined,
-  { projectIds, ...call }: FeedOptions,
+  limit: number,
+  options: FeedOptions,
 ): readonly string[] | undefined {
-  throwFaults([lastEventId === undefined ? undefined : lastEventIdFault(lastEventId)]);
-  const access = accessTo(projectIds, call);
+  throwFaults([lastEventId === undefined ? undefined : lastEventIdFault(lastEventId), pageLimitFault(limit)]);
+  const projectIds = checkedProjectIds(options.projectIds);
+  const access = accessTo(projectIds, options);
   return projectIds ?? (access === ALL_PROJECTS ? undefined : access);
 }

@@ -1,6 +1,8 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { ALL_PROJECTS, PROJECT_NOT_ALLOWED, type ProjectAccess } from '../domain/project-access.js';
+import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
+import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import type { TimeLogFilter, TimeLogWrites } from '../domain/time-log.repository.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
@@ -42,14 +44,14 @@ export function accessTo(
   throw new DomainError('FORBIDDEN', PROJECT_NOT_ALLOWED);
 }
 
-/**
- * Returns the access of a call with a filter. Throws like `accessTo`, and an Error for the earlier name of
- * `projectIds`: a filter without it would have the logs of all projects.
- */
-export function accessToMatching(filter: TimeLogFilter, options: CallOptions): ProjectAccess {
-  if (Object.hasOwn(filter, 'projectId'))
-    throw new Error('TimeLogFilter.projectId is called projectIds now, an array');
-  return accessTo(filter.projectIds, options);
+/** Returns the arguments of a read for a port. Throws DomainError VALIDATION_ERROR, and like `accessTo`. */
+export function readArguments(
+  filter: TimeLogFilterInput | undefined,
+  page: PageInput | undefined,
+  options: CallOptions,
+): [TimeLogFilter, PageRequest, ProjectAccess, caller: string | undefined] {
+  const matching = filterOf(filter);
+  return [matching, pageOf(page), accessTo(matching.projectIds, options), options.caller?.id];
 }
 
 /** Returns the options for a caller. It may access all projects unless it is bound to some. */

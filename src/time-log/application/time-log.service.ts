@@ -10,16 +10,17 @@ import { ALL_PROJECTS } from '../domain/project-access.js';
 import { isObject, TimeLogAttributes } from '../domain/attributes.js';
 import { entityTagOf } from '../domain/entity-tag.js';
 import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
-import type { PageRequest } from '../domain/page-request.js';
+import type { PageInput } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import {
   TIME_LOG_CHANGED,
-  type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
+import type { TimeLogFilterInput } from '../domain/time-log-filter.js';
+import { checkedId } from '../domain/time-log.rules.js';
 import {
   areChecked,
   type Attributes,
@@ -31,9 +32,9 @@ import {
 } from '../domain/time-log.js';
 import {
   accessTo,
-  accessToMatching,
   type CallOptions,
   type ChangeOptions,
+  readArguments,
   type RecordOptions,
   WRAP_WRITES,
   type WrapWrites,
@@ -155,39 +156,46 @@ export class TimeLogService {
   }
 
   /**
-   * Deletes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE,
-   * TIME_LOG_CHANGED, or CONFLICT if tables of a host refer to it.
+   * Deletes the log with an id. Resolves like `record`. Throws DomainError VALIDATION_ERROR, NOT_FOUND,
+   * SERVICE_UNAVAILABLE, TIME_LOG_CHANGED, or CONFLICT if tables of a host refer to it.
    */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
     const expected = await this.expected(id, options);
     const writes = this.writesOf(options);
     const access = accessTo(undefined, options);
-    const deleted = await writes.delete(id.toLowerCase(), access, options.caller?.id, expected);
+    const deleted = await writes.delete(checkedId(id), access, options.caller?.id, expected);
     if (deleted === undefined) throw notFound();
   }
 
-  /** Returns the log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
+  /**
+   * Returns the log with an id, in upper or lower case. Throws DomainError VALIDATION_ERROR, NOT_FOUND or
+   * SERVICE_UNAVAILABLE.
+   */
   async get(id: string, options: RecordOptions = {}): Promise<TimeLog> {
     this.requireSupport(options);
     const access = accessTo(undefined, options);
-    const log = await this.writesOf(options).get(id.toLowerCase(), access, options.caller?.id);
+    const log = await this.writesOf(options).get(checkedId(id), access, options.caller?.id);
     if (log === undefined) throw notFound();
     return log;
   }
 
   /**
-   * Returns a page of the matching logs, newest date first, and their number. Throws DomainError FORBIDDEN or
-   * SERVICE_UNAVAILABLE.
+   * Returns a page of the matching logs, by default the first 50 of all, newest date first, and their number. Throws
+   * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
-  async list(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogPage> {
+  async list(filter?: TimeLogFilterInput, page?: PageInput, options: CallOptions = {}): Promise<TimeLogPage> {
     this.requireSupport(options);
-    return this.timeLogs.find(filter, page, accessToMatching(filter, options), options.caller?.id);
+    return this.timeLogs.find(...readArguments(filter, page, options));
   }
 
   /** Returns the same page as JSON. Throws like `list`. */
-  async items(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogItems> {
+  async items(
+    filter?: TimeLogFilterInput,
+    page?: PageInput,
+    options: CallOptions = {},
+  ): Promise<TimeLogItems> {
     this.requireSupport(options);
-    return this.timeLogs.items(filter, page, accessToMatching(filter, options), options.caller?.id);
+    return this.timeLogs.items(...readArguments(filter, page, options));
   }
 
   /**
@@ -195,11 +203,11 @@ export class TimeLogService {
    * store has none. Throws like `list`.
    */
   async weigh(
-    filter: TimeLogFilter,
-    page: PageRequest,
+    filter?: TimeLogFilterInput,
+    page?: PageInput,
     options: CallOptions = {},
   ): Promise<number | undefined> {
-    return this.timeLogs.weigh?.(filter, page, accessToMatching(filter, options), options.caller?.id);
+    return this.timeLogs.weigh?.(...readArguments(filter, page, options));
   }
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */
@@ -246,7 +254,7 @@ export class TimeLogService {
     expected: TimeLog | undefined,
     options: RecordOptions,
   ): Promise<TimeLog> {
-    const log = TimeLog.record(values, id.toLowerCase());
+    const log = TimeLog.record(values, checkedId(id));
     const access = accessTo([log.projectId], options);
     const corrected = await this.writesOf(options).correct(log, access, options.caller?.id, expected);
     if (corrected === undefined) throw notFound();

@@ -1,4 +1,5 @@
 import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
+import { membersFault } from './time-log.rules.js';
 
 const DIGITS = /^\d+$/;
 
@@ -14,10 +15,10 @@ export class PageRequest {
     readonly limit: number,
   ) {}
 
-  /** Returns a page. Throws DomainError VALIDATION_ERROR unless both are whole numbers in range. */
-  static of(number: number, limit: number): PageRequest {
+  /** Returns a page. Throws DomainError VALIDATION_ERROR unless both are whole numbers in range, or their digits. */
+  static of(number: number | string, limit: number | string): PageRequest {
     throwFaults([pageNumberFault(number), pageLimitFault(limit)]);
-    return PageRequest.ofChecked(number, limit);
+    return PageRequest.ofChecked(Number(number), Number(limit));
   }
 
   /** Returns a page of numbers that the functions below found valid, as a DTO does. */
@@ -29,6 +30,17 @@ export class PageRequest {
   get offset(): bigint {
     return BigInt(this.number - 1) * BigInt(this.limit);
   }
+}
+
+/** A page as the code of a host passes it. The default is the first page of 50 items. */
+export type PageInput = Partial<Pick<PageRequest, keyof typeof DEFAULT_PAGE>>;
+
+/** Returns the page of a call. Throws DomainError VALIDATION_ERROR. */
+export function pageOf(page: PageInput = {}): PageRequest {
+  if (page instanceof PageRequest) return page;
+  throwFaults([membersFault('page', page, Object.keys(DEFAULT_PAGE))]);
+  const { number = DEFAULT_PAGE.number, limit = DEFAULT_PAGE.limit } = page;
+  return PageRequest.of(number, limit);
 }
 
 /** Returns the fault of a page number, or of its text, or undefined. */

@@ -1,4 +1,4 @@
-import { type Fault, faultOf } from '../../../libs/errors/src/domain-error.js';
+import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
 
 /** The maximum number of code points of a description. */
 export const MAX_DESCRIPTION_LENGTH = 5000;
@@ -31,6 +31,26 @@ export function projectIdsFault(value: unknown): Fault | undefined {
   return faultOf('projectId', value, 'uuid', text, { max: MAX_PROJECTS });
 }
 
+/** Returns the different projects of a valid text, in lower case. */
+export function projectIdsOf(text: string): readonly string[] {
+  return [...new Set(text.toLowerCase().split(','))];
+}
+
+/** Does the same for a list, which may be missing or empty. Throws DomainError VALIDATION_ERROR. */
+export function checkedProjectIds(ids: readonly string[] | undefined): readonly string[] | undefined {
+  if (ids === undefined || (Array.isArray(ids) && ids.length === 0)) return ids;
+  const areTexts = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
+  const text = areTexts ? ids.join() : '';
+  throwFaults([projectIdsFault(text)]);
+  return projectIdsOf(text);
+}
+
+/** Returns the id of a log in lower case. Throws DomainError VALIDATION_ERROR unless it is a UUID. */
+export function checkedId(id: string): string {
+  throwFaults([idFault(id)]);
+  return id.toLowerCase();
+}
+
 function uuidFault(name: string, value: unknown): Fault | undefined {
   const isUuid = typeof value === 'string' && UUID.test(value);
   return isUuid ? undefined : faultOf(name, value, 'uuid', 'must be a UUID');
@@ -57,6 +77,14 @@ export function descriptionFault(value: unknown): Fault | undefined {
 export function dateFault(value: unknown): Fault | undefined {
   const text = 'must be an existing day in the form YYYY-MM-DD';
   return isCalendarDate(value) ? undefined : faultOf('date', value, 'date', text);
+}
+
+/** Checks an argument of a method: an object with no other members than these. */
+export function membersFault(name: string, value: unknown, members: readonly string[]): Fault | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject) return faultOf(name, value, 'type', 'must be an object', { type: 'object' });
+  const isKnown = Object.keys(value).every((member) => members.includes(member));
+  return isKnown ? undefined : faultOf(name, value, 'unknown', `may only have ${members.join(' and ')}`);
 }
 
 /** Returns whether a value is a day that exists in the Gregorian calendar. */

@@ -2,6 +2,8 @@ import { Rule } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, PageRequest, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import { CheckedFilter } from '../domain/time-log-filter.js';
+import { projectIdsOf } from '../domain/time-log.rules.js';
 import { TimeLogFilterDto } from './time-log-filter.dto.js';
 
 /** The query of a list, as text. Error messages follow the order of these fields. */
@@ -27,13 +29,6 @@ export function criteriaOfChecked(query: ListTimeLogsDto): ListCriteria {
 
 /** Returns the filter of a query that its DTO has checked. */
 export function filterOfChecked({ projectId, from, to }: TimeLogFilterDto): TimeLogFilter {
-  return {
-    projectIds: projectId === undefined ? undefined : projectIdsOf(projectId),
-    period: Period.ofChecked(from, to),
-  };
-}
-
-/** Returns the projects of a checked text. */
-export function projectIdsOf(text: string): readonly string[] {
-  return [...new Set(text.toLowerCase().split(','))];
+  const projectIds = projectId === undefined ? undefined : projectIdsOf(projectId);
+  return new CheckedFilter(projectIds, Period.ofChecked(from, to));
 }

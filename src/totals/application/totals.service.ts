@@ -1,8 +1,9 @@
-import { accessToMatching, type CallOptions } from '../../time-log/application/call-options.js';
-import { DEFAULT_PAGE, PageRequest } from '../../time-log/domain/page-request.js';
-import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
+import { throwFaults } from '../../../libs/errors/src/domain-error.js';
+import { type CallOptions, readArguments } from '../../time-log/application/call-options.js';
+import type { PageInput } from '../../time-log/domain/page-request.js';
+import type { TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import type { TotalsRepository } from '../domain/totals.repository.js';
-import type { Grouping, Totals } from '../domain/totals.js';
+import { type Grouping, groupingFault, type Totals } from '../domain/totals.js';
 
 /** Counts and adds up time logs, for HTTP, messages and the code of a host. */
 export class TotalsService {
@@ -10,15 +11,17 @@ export class TotalsService {
 
   /**
    * Returns the number of matching logs and the exact sum of their durations, and with a grouping those of
-   * one page of groups. Throws DomainError FORBIDDEN if the filter names a project that the caller may not
-   * access, or SERVICE_UNAVAILABLE.
+   * one page of groups. Throws DomainError VALIDATION_ERROR, FORBIDDEN if the filter names a project that the
+   * caller may not access, or SERVICE_UNAVAILABLE.
    */
   async totals(
-    filter: TimeLogFilter,
+    filter?: TimeLogFilterInput,
     by?: Grouping,
-    page: PageRequest = PageRequest.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
+    page?: PageInput,
     options: CallOptions = {},
   ): Promise<Totals> {
-    return this.repository.totals(filter, by, page, accessToMatching(filter, options), options.caller?.id);
+    throwFaults([by === undefined ? undefined : groupingFault(by)]);
+    const [matching, onPage, access, caller] = readArguments(filter, page, options);
+    return this.repository.totals(matching, by, onPage, access, caller);
   }
 }

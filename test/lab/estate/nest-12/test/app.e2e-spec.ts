@@ -54,15 +54,13 @@ describe('AppModule (e2e)', () => {
     expect(await send('approvals.of-project', { projectId: log.projectId })).toEqual(body);
   });
 
-  it('tells what time logs refuse in its own form', async () => {
-    const id = '01900000-0000-7000-8000-000000000000';
-    const { body, type } = await http().post(`/approvals/${id}`).set(AS_ADA).expect(404);
+  it.each([
+    ['01900000-0000-7000-8000-000000000000', 404, 'NOT_FOUND', 'there is no time log with this id', []],
+    ['1', 400, 'VALIDATION_ERROR', 'id must be a UUID', [{ field: 'id', rule: 'uuid', params: {} }]],
+  ])('tells what time logs refuse in its own form: %s', async (id, status, title, detail, issues) => {
+    const { body, type } = await http().post(`/approvals/${id}`).set(AS_ADA).expect(status);
     expect(type).toBe('application/problem+json');
-    expect(body).toEqual({
-      status: 404,
-      title: 'NOT_FOUND',
-      detail: 'there is no time log with this id',
-    });
+    expect(body).toEqual({ status, title, detail, issues });
   });
 
   it('answers what time logs refuse over GraphQL, where the filter of the app leaves it alone', async () => {

@@ -23,7 +23,7 @@ export class ApprovalsController {
   @Post(':logId')
   @UseGuards(StaffGuard)
   @UseFilters(ProblemFilter)
-  approve(@Param('logId', ParseUUIDPipe) logId: string, @Req() request: { user: Staff }): Promise<Approval> {
+  approve(@Param('logId') logId: string, @Req() request: { user: Staff }): Promise<Approval> {
     return this.approvals.approve(logId, request.user.name);
   }
 

@@ -11,7 +11,7 @@ export class ApprovalsService {
     @InjectRepository(Approval) private readonly approvals: Repository<Approval>,
   ) {}
 
-  /** Throws DomainError NOT_FOUND where there is no such log. */
+  /** Throws DomainError NOT_FOUND if there is no such log, and VALIDATION_ERROR if the id is no UUID. */
   async approve(logId: string, approvedBy: string): Promise<Approval> {
     const { id } = await this.timeLogs.get(logId);
     return this.approvals.save({ logId: id, approvedBy });

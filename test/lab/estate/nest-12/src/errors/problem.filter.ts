@@ -5,8 +5,9 @@ import { DomainError } from 'time-logs/errors';
 /** The errors of time logs in the form of ours (RFC 9457). */
 @Catch(DomainError)
 export class ProblemFilter implements ExceptionFilter {
-  catch({ status, code, message }: DomainError, host: ArgumentsHost): void {
+  catch({ status, code, message, issues }: DomainError, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
-    response.status(status).type('application/problem+json').send({ status, title: code, detail: message });
+    const problem = { status, title: code, detail: message, issues };
+    response.status(status).type('application/problem+json').send(problem);
   }
 }

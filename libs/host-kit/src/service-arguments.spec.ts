@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import { ExportService } from '../../../src/export/index.js';
+import { FeedService } from '../../../src/feed/index.js';
+import { Period, TimeLogService } from '../../../src/time-log/index.js';
+import { TotalsService } from '../../../src/totals/index.js';
+import { InMemoryTimeLogRepository } from './testing/in-memory-time-log.repository.js';
+
+const PROJECT = 'AAAAAAAA-0000-0000-0000-000000000001';
+const ID = '019c1370-4e1b-7000-8000-00000000000A';
+const values = { projectId: PROJECT, duration: 1, date: '2026-01-31' };
+const use = () => Promise.resolve('used');
+
+function services() {
+  const repository = new InMemoryTimeLogRepository();
+  return {
+    logs: new TimeLogService(repository, { next: () => ID.toLowerCase() }),
+    totals: new TotalsService(repository),
+    feed: new FeedService(repository),
+    exports: new ExportService(repository),
+  };
+}
+
+/** A call with arguments of any type, as the code of a host may make it. */
+type Call = (...values: never[]) => Promise<unknown>;
+
+describe('the arguments of services', () => {
+  const { logs, totals, feed, exports } = services();
+  const byFilter: Record<string, Call> = {
+    list: (filter: never) => logs.list(filter),
+    items: (filter: never) => logs.items(filter),
+    totals: (filter: never) => totals.totals(filter),
+    export: (filter: never) => exports.export(filter, 'csv', use),
+  };
+  const byPage: Record<string, Call> = {
+    list: (page: never) => logs.list({}, page),
+    items: (page: never) => logs.items({}, page),
+    totals: (page: never) => totals.totals({}, 'day', page),
+  };
+  const byId: Record<string, Call> = {
+    get: (id: never) => logs.get(id),
+    delete: (id: never) => logs.delete(id),
+    correct: (id: never) => logs.correct(id, values),
+    patch: (id: never) => logs.patch(id, () => values),
+  };
+  const byLimit: Record<string, Call> = {
+    events: (limit: never) => feed.events(undefined, limit),
+    page: (limit: never) => feed.page(undefined, limit),
+    weighEvents: (limit: never) => feed.weighEvents(undefined, limit),
+  };
+  const others: Record<string, Call> = {
+    'list and its projects': (projectIds: never) => logs.list({ projectIds }),
+    'page and its projects': (projectIds: never) => feed.page(undefined, 1, { projectIds }),
+    'list and its first day': (from: never) => logs.list({ period: { from } }),
+    'totals and their grouping': (by: never) => totals.totals({}, by),
+    'export and its format': (format: never) => exports.export({}, format, use),
+    'page and its place': (place: never) => feed.page(place, 1),
+  };
+
+  const uuids = 'projectId must be a UUID, or at most 100 separated by commas';
+  const limit = 'limit must be a whole number from 1 to 1000';
+  it.each<[Record<string, Call>, string, unknown[], string, object]>([
+    [byId, '', [undefined], 'id must be a UUID', { field: 'id', rule: 'required' }],
+    [byId, '', ['x', null, 7, [ID]], 'id must be a UUID', { field: 'id', rule: 'uuid' }],
+    [byFilter, '', [null, 'x', []], 'filter must be an object', { field: 'filter', rule: 'type' }],
+    [
+      byFilter,
+      '',
+      [{ projectId: PROJECT }, { from: '2026-01-31' }],
+      'filter may only have projectIds and period',
+      { field: 'filter', rule: 'unknown' },
+    ],
+    [byFilter, '', [{ period: null }, { period: 'x' }], 'period must be an object', { rule: 'type' }],
+    [byFilter, '', [{ period: { start: 'x' } }], 'period may only have from and to', { rule: 'unknown' }],
+    [byPage, '', [null, 2], 'page must be an object', { field: 'page', rule: 'type' }],
+    [byPage, '', [{ page: 2 }], 'page may only have number and limit', { rule: 'unknown' }],
+    [byPage, '', [{ limit: 1_001 }, { limit: null }], limit, { params: { min: 1, max: 1_000 } }],
+    [byPage, '', [{ number: 0 }], 'page must be a whole number from 1 to 2^53-1', { rule: 'range' }],
+    [byLimit, '', [0, 1_001, null, '1x', Infinity], limit, { field: 'limit', rule: 'range' }],
+    [
+      others,
+      'projects',
+      [null, PROJECT, 'x', ['x'], [7], [[PROJECT]], [null], [Symbol()], Array(101).fill(PROJECT)],
+      uuids,
+      { field: 'projectId', rule: 'uuid', params: { max: 100 } },
+    ],
+    [
+      others,
+      'first day',
+      [null, new Date(0), '2026-02-29'],
+      expect.stringMatching(/^from must be an existing day, /) as never,
+      { field: 'from', rule: 'date' },
+    ],
+    [
+      others,
+      'grouping',
+      [null, 'year', ['day']],
+      'by must be project, day, week or month, or project and a period, such as project,month',
+      { rule: 'choice' },
+    ],
+    [
+      others,
+      'format',
+      [null, 'xml'],
+      'format must be csv or ndjson',
+      { params: { values: ['csv', 'ndjson'] } },
+    ],
+    [others, 'place', [null, 7, 'x'], 'lastEventId must be the id of an event', { rule: 'event' }],
+  ])('are refused in the words of HTTP: %#', async (calls, part, wrong, message, issue) => {
+    const chosen = Object.entries(calls).filter(([name]) => name.includes(part));
+    expect(chosen).not.toHaveLength(0);
+    for (const [name, call] of chosen)
+      for (const value of wrong) {
+        const error: unknown = await call(value as never).catch((reason: unknown) => reason);
+        expect({ name, value, error }).toMatchObject({
+          error: { code: 'VALIDATION_ERROR', message, issues: [issue] },
+        });
+      }
+  });
+
+  it('may be plain objects, in any spelling, or missing', async () => {
+    const { logs, totals, feed, exports } = services();
+    const log = await logs.record(values);
+    const found = { logs: [log], total: 1 };
+    expect(await logs.list()).toEqual(found);
+    expect(await logs.list({}, {})).toEqual(found);
+    expect(await logs.list({ period: Period.of('2026-02-01') })).toEqual({ logs: [], total: 0 });
+    const period = { from: '2026-01-31T12:00Z' };
+    expect(await logs.list({ projectIds: [PROJECT, PROJECT.toLowerCase()], period }, { limit: 1 })).toEqual(
+      found,
+    );
+    expect(await logs.list({ projectIds: [] }, { number: 2 })).toEqual({ logs: [], total: 0 });
+    expect(await totals.totals()).toMatchObject({ whole: { count: 1 } });
+    expect(await exports.export({}, 'csv', use)).toBe('used');
+    expect(await feed.events(undefined, 1, { projectIds: [PROJECT] })).toHaveLength(1);
+    await logs.delete(ID);
+  });
+});

@@ -1,0 +1,34 @@
+import { throwFaults } from '../../../libs/errors/src/domain-error.js';
+import { Period } from './period.js';
+import type { TimeLogFilter } from './time-log.repository.js';
+import { checkedProjectIds, membersFault } from './time-log.rules.js';
+
+/** A filter as the code of a host passes it. Without one all logs match. */
+export interface TimeLogFilterInput {
+  /** At most 100 UUIDs; all projects by default. */
+  readonly projectIds?: readonly string[] | undefined;
+  /** Days or timestamps, both ends included; all days by default. */
+  readonly period?: Partial<Pick<Period, 'from' | 'to'>> | undefined;
+}
+
+/** A filter that is checked. */
+export class CheckedFilter implements TimeLogFilter {
+  constructor(
+    readonly projectIds: readonly string[] | undefined,
+    readonly period: Period,
+  ) {}
+}
+
+/** Returns the filter of a call. Throws DomainError VALIDATION_ERROR: a filter is never ignored. */
+export function filterOf(filter: TimeLogFilterInput = {}): TimeLogFilter {
+  if (filter instanceof CheckedFilter) return filter;
+  throwFaults([membersFault('filter', filter, ['projectIds', 'period'])]);
+  const { projectIds, period = {} } = filter;
+  return new CheckedFilter(checkedProjectIds(projectIds), periodOf(period));
+}
+
+function periodOf(period: Partial<Pick<Period, 'from' | 'to'>>): Period {
+  if (period instanceof Period) return period;
+  throwFaults([membersFault('period', period, ['from', 'to'])]);
+  return Period.of(period.from, period.to);
+}
