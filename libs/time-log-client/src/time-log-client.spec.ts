@@ -248,11 +248,8 @@ describe('record', () => {
   });
 
   it.each([
-    ['lost connections', lost],
     ['408', refused(408, 'REQUEST_TIMEOUT')],
     ['429', limited],
-    ['503', unavailable],
-    ['502 of a proxy', html(502, '<h1>Bad Gateway</h1>')],
     ['504 of a proxy', answered(504, '')],
     [
       'a truncated response',
@@ -304,7 +301,6 @@ describe('record', () => {
       'RATE_LIMITED: says RATE_LIMITED; gave up after 3 tries',
       3,
     ],
-    ['a list', [listed], unexpected(200) + MAY_BE_RECORDED],
     ['200 with a log', [found], unexpected(200) + MAY_BE_RECORDED],
     ['201 without a log', [answered(201, { success: true })], unexpected(201) + MAY_BE_RECORDED],
     ['201 with a page of HTML', [html(201, '<html>')], unexpected(201, 'text/html') + MAY_BE_RECORDED],
@@ -576,10 +572,7 @@ describe('export', () => {
     }
   });
 
-  itRejects(exportAll, [
-    ['a page of HTML', [html(200, '<h1>Welcome</h1>')], unexpected(200, 'text/html')],
-    ['an old service', [refused(400, 'VALIDATION_ERROR')], 'VALIDATION_ERROR: says VALIDATION_ERROR'],
-  ]);
+  itRejects(exportAll, [['a page of HTML', [html(200, '<h1>Welcome</h1>')], unexpected(200, 'text/html')]]);
 });
 
 describe('copy', () => {
@@ -664,22 +657,17 @@ describe('copy', () => {
 
 describe('correct', () =>
   itRejects(correct, [
-    ['an unknown id', [missing], 'NOT_FOUND: says NOT_FOUND'],
     [
       'an unknown id in a later try',
       [lost, missing],
       `NOT_FOUND: says NOT_FOUND; gave up after 2 tries${MAY_BE_CORRECTED}`,
     ],
-    ['200 without a log', [listed], unexpected(200) + MAY_BE_CORRECTED],
     ['201 with a log', [recorded], unexpected(201) + MAY_BE_CORRECTED],
-    ['204', [deleted], unexpected(204, 'no Content-Type') + MAY_BE_CORRECTED],
   ]));
 
 describe('delete', () => {
   it.each([
     ['a lost connection', lost],
-    ['a late response', silent],
-    ['503', unavailable],
     ['504 of a proxy', answered(504, '')],
   ] as [string, Reaction][])('resolves if the log is missing after %s', async (_what, answer) => {
     const { client, runtime } = clientOf([answer, missing]);
@@ -703,25 +691,15 @@ describe('delete', () => {
     ['200 with a log', [found], unexpected(200) + MAY_BE_DELETED],
     ['200 with a log later', [lost, found], `${unexpected(200)}; gave up after 2 tries${MAY_BE_DELETED}`],
     ['404 of a proxy', [html(404, '<html>')], unexpected(404, 'text/html')],
-    [
-      '404 of a proxy later',
-      [lost, html(404, '<html>')],
-      `${unexpected(404, 'text/html')}; gave up after 2 tries${MAY_BE_DELETED}`,
-    ],
   ]);
 });
 
-describe('get', () =>
-  itRejects(get, [
-    ['an unknown id', [missing], 'NOT_FOUND: says NOT_FOUND'],
-    ['a response without a log', [listed], unexpected(200)],
-  ]));
+describe('get', () => itRejects(get, [['a response without a log', [listed], unexpected(200)]]));
 
 describe('listPage', () => {
   itRejects(listPage, [
     ['lost connections', [lost, lost, lost], 'NO_ANSWER: the connection failed; gave up after 3 tries', 3],
     ['502 of a proxy', [html(502, '<h1>Bad Gateway</h1>')], unexpected(502, 'text/html'), 1],
-    ['403 of a proxy', [html(403, '<h1>Forbidden</h1>')], unexpected(403, 'text/html')],
     ['a page of HTML', [html(200, '<h1>Welcome</h1>')], unexpected(200, 'text/html')],
     ['an error without a code', [answered(404, '{"success":false}')], unexpected(404)],
     ['an error that is not an object', [answered(500, '[]')], unexpected(500)],
@@ -761,7 +739,6 @@ describe('health', () => {
 
   itRejects(health, [
     ['503', [unavailable], 'SERVICE_UNAVAILABLE: says SERVICE_UNAVAILABLE'],
-    ['401', [refused(401, 'UNAUTHORIZED')], 'UNAUTHORIZED: says UNAUTHORIZED'],
     ['an unexpected response', [answered(200, '<html>')], unexpected(200)],
     ['a lost connection', [lost], 'NO_ANSWER: the connection failed'],
   ]);
@@ -1212,6 +1189,5 @@ describe('events', () => {
     ['a list', [listed], unexpected(200)],
     ['events without ids', [answered(200, [{ data: RECORDED }])], unexpected(200)],
     ['null', [answered(200, [null])], unexpected(200)],
-    ['a body that is not JSON', [answered(200, '<html>')], unexpected(200)],
   ]);
 });
