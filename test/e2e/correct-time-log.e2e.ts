@@ -70,27 +70,14 @@ describe('PUT /api/v1/time-logs/{id}', () => {
   });
 
   it.each<[unknown, Sending['headers']?]>([
-    ['{"duration":1e400}'],
     [{ projectId: 'x', duration: 0, description: null, date: '2026-02-30', foo: 1, id: randomUUID() }],
-    [{ ...LOG, createdAt: '2026-01-31T09:30:00.123Z' }],
-    [{ ...LOG, description: '😀'.repeat(5001) }],
-    ['[]'],
-    [`{"duration":${'['.repeat(9)}${']'.repeat(9)}}`],
     [Buffer.from([0x7b, 0xff, 0x7d])],
-    [LOG, { 'content-type': 'application/json; charset=utf-16' }],
     [LOG, { expect: 'foo' }],
   ])('refuses what a create refuses, in the same words (%#)', async (body, headers = {}) => {
     const { id } = await made();
     const corrected = outcome(await correct(app, id, body, headers));
     expect(corrected).toEqual(outcome(await create(app, body, headers)));
     expect(corrected[0]).toBeGreaterThanOrEqual(400);
-  });
-
-  it('ignores a byte order mark before the body, and takes another label of UTF-8', async () => {
-    const log = await made();
-    const text = `\uFEFF${JSON.stringify({ ...LOG, duration: 7 })}`;
-    const answer = await correct(app, log.id, text, { 'content-type': 'application/json; charset=utf8' });
-    expect([answer.status, dataOf(answer)]).toMatchObject([200, { id: log.id, duration: 7 }]);
   });
 
   it('names what is wrong with id and query before it looks at the body', async () => {

@@ -1,17 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectedLog } from '../support/expected-logs.js';
 import { rawRequest } from '../support/raw-http.js';
-import {
-  create,
-  dataOf,
-  LOG,
-  outcome,
-  PROJECT,
-  refusal,
-  send,
-  sendBytes,
-  TIME_LOGS,
-} from '../support/requests.js';
+import { create, dataOf, LOG, outcome, refusal, send, sendBytes, TIME_LOGS } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const DURATION = 'duration must be a positive number';
@@ -107,14 +97,7 @@ describe('POST /api/v1/time-logs', () => {
       `${PROJECT_ID}; ${DURATION}; description must be a string; ${DATE}; unknown field: zeta`,
     ],
     [withRaw('duration', '1e400'), DURATION],
-    [withRaw('duration', '1e-400'), DURATION],
-    [withRaw('description', '"a\\u0000b"'), 'description must not contain U+0000'],
-    [withRaw('description', '"a\\ud800b"'), 'description must not contain lone surrogates'],
-    [withRaw('description', `"${'𝄞'.repeat(5001)}"`), 'description must be at most 5000 characters'],
-    [withRaw('date', '"2026-02-30"'), DATE],
-    [withRaw('id', `"${PROJECT}"`), 'unknown field: id'],
     [withRaw('createdAt', '"2026-01-31T00:00:00.000Z"'), 'unknown field: createdAt'],
-    [withRaw('Duration', '1'), 'unknown field: Duration'],
     [`{"__proto__":${JSON.stringify(LOG)}}`, `${PROJECT_ID}; ${DURATION}; ${DATE}; unknown field: __proto__`],
   ])('refuses values by the rules of a log (%#)', async (body, message) => {
     expect(outcome(await create(app, body))).toEqual(isInvalid(message));
@@ -131,16 +114,11 @@ describe('POST /api/v1/time-logs', () => {
   const isJson = 'the request body must be valid JSON';
   const isObject = 'the request body must be a JSON object';
   const isShallow = 'the request body must not be nested deeper than 8 levels';
-  const isUtf8 = 'the request body must be valid UTF-8';
   const nested = (levels: number) => `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
   it.each([
     ['nothing', '', isJson],
-    ['two byte order marks', `\ufeff\ufeff${JSON.stringify(LOG)}`, isJson],
-    ['UTF-16', Buffer.from(`\ufeff${JSON.stringify(LOG)}`, 'utf16le'), isUtf8],
     ['a list', JSON.stringify([LOG]), isObject],
-    ['a string', '"x"', isObject],
-    ['a number', '5', isObject],
     ['null', 'null', isObject],
     ['nine levels', nested(9), isShallow],
     ['30,000 levels', nested(30_000), isShallow],
@@ -179,11 +157,7 @@ describe('POST /api/v1/time-logs', () => {
 
   it.each([
     { 'content-type': 'application/json' },
-    { 'content-type': 'application/json; charset=utf-8' },
-    { 'content-type': 'application/json;charset="UTF-8"' },
     { 'content-type': 'application/json;charset=utf8' },
-    { 'content-type': 'Application/JSON; Charset=Utf-8' },
-    { 'content-type': 'application/json; profile="x"' },
     { 'content-encoding': 'identity' },
     { 'content-encoding': 'Identity' },
   ])('takes %j', async (headers) => {
