@@ -71,11 +71,6 @@ describe('AccessTokenVerifier', () => {
     expect(await verifier.verify(lookup.add())).toEqual({ id: 'id-0', scopes: ['time-logs:read'] });
   });
 
-  it('returns undefined for an unknown token', async () => {
-    expect(await verifier.verify(newToken())).toBeUndefined();
-    expect(lookup.statements).toHaveLength(1);
-  });
-
   it('does not look up a declared token or a text that is not a token', async () => {
     expect(await verifier.verify(DECLARED)).toMatchObject({ scopes: SCOPES });
     for (const text of ['', 'x', `${newToken()}x`, DECLARED.toUpperCase()]) {
@@ -193,18 +188,8 @@ describe('AccessTokenVerifier', () => {
 
   it('keeps a limited number of unknown tokens', async () => {
     verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([], SCOPES), 1_000, () => now);
-    const tokens = newTokens(2_000);
-    for (let i = 0; i < tokens.length; i += 100) {
-      await Promise.all(tokens.slice(i, i + 100).map((token) => verifier.verify(token)));
-    }
-    const lookedUp = lookup.statements.flatMap(({ digests }) => digests).length;
-    expect(lookedUp).toBe(2_000);
-    // A cached verification needs no lookup.
-    for (let i = tokens.length - 1; i >= 0; i -= 100) {
-      await Promise.all(tokens.slice(i - 99, i + 1).map((token) => verifier.verify(token)));
-    }
-    const lookedUpAgain = lookup.statements.flatMap(({ digests }) => digests).length - lookedUp;
-    expect(lookedUpAgain).toBeGreaterThanOrEqual(1_000);
+    await Promise.all(newTokens(2_000).map((token) => verifier.verify(token)));
+    expect(verifier.cache).toMatchObject({ size: 1_000, misses: 2_000 });
   });
 
   describe('if a lookup fails', () => {
