@@ -95,19 +95,6 @@ it.each(['', 'sslmode=disable', 'ssl=0'])('connects without TLS with ?%s', async
   expect(connections.encrypted).toBe(0);
 });
 
-it.each([
-  ['sslMode=verify-full', 'has an unknown parameter sslMode: did you mean sslmode?'],
-  ['ssl_mode=require', 'has an unknown parameter ssl_mode: did you mean sslmode?'],
-  [
-    'channel_binding=require',
-    'must not contain channel_binding, which the driver does not support: remove it, and use sslmode=verify-full',
-  ],
-  ['schema=hours', 'must not contain schema: name the schema in options=-c%20search_path%3DNAME'],
-])('does not connect with ?%s', async (query, message) => {
-  expect(await migrateWith(query)).toEqual({ code: 1, stdout: '', stderr: `DATABASE_URL: ${message}\n` });
-  expect(connections).toEqual({ plain: 0, encrypted: 0 });
-});
-
 it('uses the schema of options, with a limit of time', async () => {
   await queryOnce(database.url, 'create schema hours');
   const query = 'options=-c%20search_path%3Dhours&connect_timeout=60';

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { addRows, withSql } from '../support/backup-rows.js';
-import { runProgram } from '../support/commands.js';
 import { DECLARED_TOKEN } from '../support/environment.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { create, dataOf, list } from '../support/requests.js';
@@ -35,19 +34,6 @@ describe('a start of the service', () => {
     await once(other, 'listening');
   });
   afterAll(() => void other.close());
-
-  it('lists every fault of its environment at once, without the values, and exits with 1', async () => {
-    const { code, stdout, stderr } = await runProgram('dist/src/main.js', [], {
-      PORT: 'http',
-      LOG_LEVEL: 'loud',
-      DATABASE_URL: 'mysql://secret',
-      ACCESS_TOKEN: 'short',
-    });
-    expect([code, stdout]).toEqual([1, '']);
-    for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'ACCESS_TOKEN'])
-      expect(stderr).toMatch(new RegExp(`^${name}: must be `, 'm'));
-    expect(stderr).not.toMatch(/secret|short/);
-  });
 
   it.each([
     ['its own', () => ({ DATA_DIR: inFolder('data') })],
