@@ -1,16 +1,18 @@
-import type { BaseRpcContext, MessageHandler } from '@nestjs/microservices';
+import type { BaseRpcContext, MessageHandler, ServerNats, ServerRMQ } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { messageTooLarge } from '../../../strict-request/src/index.js';
 import { readPacket } from '../packet.js';
 import { MessageScheduler } from './message-scheduler.js';
 import { errorPacket, packetBytes, UNKNOWN_PATTERN } from './reply-packet.js';
 
-/** The protected members of a Nest server that its subclass passes to the runner. */
+/** The members of a Nest server that are used here. */
 interface NestServer {
-  readonly handlers: ReadonlyMap<unknown, MessageHandler>;
-  /** Calls Nest's hook before a message is handled. The hook calls `handle`. */
-  begin(context: BaseRpcContext, handle: () => Promise<void>): void;
-  /** Calls Nest's hook after the reply. */
-  end(context: BaseRpcContext): void;
+  readonly messageHandlers: ReadonlyMap<unknown, MessageHandler>;
+  readonly transportId: unknown;
+  /** Nest's hook before a message is handled. It calls `handle`. */
+  onProcessingStartHook(transport: unknown, context: BaseRpcContext, handle: () => Promise<void>): void;
+  /** Nest's hook after the reply, if one was set. */
+  onProcessingEndHook?(transport: unknown, context: BaseRpcContext): void;
 }
 
 /** Creates Nest's context for a message with a pattern. */
@@ -22,12 +24,19 @@ type ContextFactory = (pattern: string) => BaseRpcContext;
  * when a message is answered.
  */
 export class MessageRunner {
+  /** The reply to a message that is too large to be parsed. */
+  readonly tooLargeReply: Buffer;
   private readonly scheduler = new MessageScheduler();
+  private readonly server: NestServer;
 
   constructor(
-    private readonly server: NestServer,
+    server: ServerNats | ServerRMQ,
     private readonly bodyLimit: number,
-  ) {}
+  ) {
+    // Most of them are protected.
+    this.server = server as unknown as NestServer;
+    this.tooLargeReply = packetBytes(errorPacket(messageTooLarge(bodyLimit)));
+  }
 
   /**
    * Resolves with the reply to a message, in the format of Nest's clients. Never rejects. The
@@ -53,7 +62,7 @@ export class MessageRunner {
   private async runNow(bytes: Buffer, createContext: ContextFactory, knownPattern?: string): Promise<object> {
     try {
       const { id, pattern, data } = readPacket(bytes, this.bodyLimit);
-      const handler = this.server.handlers.get(knownPattern ?? pattern);
+      const handler = this.server.messageHandlers.get(knownPattern ?? pattern);
       const reply = handler
         ? await this.handle(handler, data, createContext(knownPattern ?? (pattern as string)))
         : UNKNOWN_PATTERN;
@@ -66,7 +75,7 @@ export class MessageRunner {
   private handle(handler: MessageHandler, data: unknown, context: BaseRpcContext): Promise<object> {
     const { server } = this;
     return new Promise((resolve) => {
-      server.begin(context, async () => {
+      server.onProcessingStartHook(server.transportId, context, async () => {
         const packet = await handler(data, context)
           .then((result: unknown) => (isObservable(result) ? lastValueFrom(result) : result))
           .then(
@@ -74,7 +83,7 @@ export class MessageRunner {
             // MessageErrorFilter has made the error body.
             (err: unknown) => ({ err }),
           );
-        server.end(context);
+        server.onProcessingEndHook?.(server.transportId, context);
         resolve({ ...packet, isDisposed: true });
       });
     });

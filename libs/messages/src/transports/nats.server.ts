@@ -1,17 +1,9 @@
-import { type BaseRpcContext, NatsContext, ServerNats } from '@nestjs/microservices';
+import { NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, type Observable } from 'rxjs';
-import { messageTooLarge } from '../../../strict-request/src/index.js';
 import { natsOptionsOf } from '../broker-name.js';
 import { brokerFailureOf } from '../broker-tls.js';
 import { MAX_MESSAGE_BYTES } from '../packet.js';
-import {
-  BUSY_REPLY,
-  errorPacket,
-  limitReply,
-  MAX_UNSENT_BYTES,
-  packetBytes,
-  TOO_LARGE_REPLY,
-} from './reply-packet.js';
+import { BUSY_REPLY, limitReply, MAX_UNSENT_BYTES, TOO_LARGE_REPLY } from './reply-packet.js';
 import { MessageBudget } from './message-budget.js';
 import { MessageRunner } from './message-runner.js';
 import {
@@ -44,7 +36,6 @@ export class NatsServer extends ServerNats implements BrokerServer {
   private readonly queue: string;
   private readonly runner: MessageRunner;
   private readonly budget: MessageBudget;
-  private readonly tooLargeReply: Buffer;
   private readonly mayReplyTo: ReturnType<typeof replyRule>;
   /** The number of bytes that the broker has received for certain. */
   private confirmedBytes = 0;
@@ -57,17 +48,8 @@ export class NatsServer extends ServerNats implements BrokerServer {
     const { queue, bodyLimit, maxInFlight } = options;
     super({ queue });
     this.queue = queue;
-    // Nest sets no default.
-    this.setOnProcessingEndHook(() => undefined);
-    const nest = {
-      handlers: this.messageHandlers,
-      begin: (context: BaseRpcContext, handle: () => Promise<void>) =>
-        this.onProcessingStartHook(this.transportId, context, handle),
-      end: (context: BaseRpcContext) => this.onProcessingEndHook(this.transportId, context),
-    };
-    this.runner = new MessageRunner(nest, bodyLimit);
+    this.runner = new MessageRunner(this, bodyLimit);
     this.budget = new MessageBudget(maxInFlight);
-    this.tooLargeReply = packetBytes(errorPacket(messageTooLarge(bodyLimit)));
     this.mayReplyTo = replyRule('_INBOX.', options);
   }
 
@@ -107,7 +89,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
     return (error, message) => {
       if (error || !this.mayReplyTo(message.reply)) return;
       const size = message.size();
-      if (size > MAX_MESSAGE_BYTES) respond(message, this.tooLargeReply);
+      if (size > MAX_MESSAGE_BYTES) respond(message, this.runner.tooLargeReply);
       // It fails if the connection was closed by a shutdown.
       else if (this.budget.fits(size)) this.reply(subject, message).catch(() => undefined);
       else respond(message, BUSY_REPLY);

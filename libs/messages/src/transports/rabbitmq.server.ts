@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type BaseRpcContext, RmqContext, ServerRMQ } from '@nestjs/microservices';
+import { RmqContext, ServerRMQ } from '@nestjs/microservices';
 import { filter, merge, type Observable, Subject } from 'rxjs';
-import { messageTooLarge } from '../../../strict-request/src/index.js';
 import { brokerFailureOf, caOf } from '../broker-tls.js';
 import { MAX_MESSAGE_BYTES } from '../packet.js';
 import { MessageBudget } from './message-budget.js';
@@ -23,7 +22,7 @@ import {
   type RabbitMessage,
 } from './pending-messages.js';
 import { type ChannelWrapper, RabbitReplies } from './rabbitmq-replies.js';
-import { BUSY_REPLY, errorPacket, packetBytes } from './reply-packet.js';
+import { BUSY_REPLY } from './reply-packet.js';
 import { deliverUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
 
 /** The delay before a queue that was refused or deleted is tried again. */
@@ -40,7 +39,6 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   private readonly runner: MessageRunner;
   private readonly budget: MessageBudget;
   private readonly replies: RabbitReplies;
-  private readonly tooLargeReply: Buffer;
   private readonly mayReplyTo: ReturnType<typeof replyRule>;
   private readonly logUnreadable: () => void;
   private consumingChannel: Channel | undefined;
@@ -72,16 +70,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       ),
     );
     this.mayReplyTo = replyRule('amq.rabbitmq.reply-to.', options);
-    this.tooLargeReply = packetBytes(errorPacket(messageTooLarge(bodyLimit)));
-    // Nest sets no default.
-    this.setOnProcessingEndHook(() => undefined);
-    const nest = {
-      handlers: this.messageHandlers,
-      begin: (context: BaseRpcContext, handle: () => Promise<void>) =>
-        this.onProcessingStartHook(this.transportId, context, handle),
-      end: (context: BaseRpcContext) => this.onProcessingEndHook(this.transportId, context),
-    };
-    this.runner = new MessageRunner(nest, bodyLimit);
+    this.runner = new MessageRunner(this, bodyLimit);
     this.budget = new MessageBudget(Math.min(MAX_IN_FLIGHT, maxInFlight));
     this.replies = new RabbitReplies(() => this.channel as ChannelWrapper, this.budget);
     const disconnected = (this.status as Observable<string>).pipe(
@@ -162,7 +151,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
 
   /** Returns the reply to a message that is refused without parsing it. */
   private refusalOf(message: RabbitMessage): Buffer | undefined {
-    if (isOversized(message.properties)) return this.tooLargeReply;
+    if (isOversized(message.properties)) return this.runner.tooLargeReply;
     return isRedeliveredTooOften(message) ? BUSY_REPLY : undefined;
   }
 
