@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import { EXPORT_FORMATS, type ExportFormat, formatFault, TypeOrmExportRepository } from '../export/index.js';
 import { ALL_PROJECTS, Period, TypeOrmTimeLogRepository } from '../time-log/index.js';
-import { parseFile, UsageError, UUID } from './command-line.js';
+import { parseFile, parseOptions, UsageError, UUID } from './command-line.js';
 import { type Command, runAsProgram } from './run-command.js';
 import { withOwnerDatabase } from './with-owner-database.js';
 
@@ -42,7 +41,12 @@ Without days it prints the place in the feed after which a copy of these logs go
 };
 
 function parse(args: readonly string[]) {
-  const { values, positionals } = parseOptions(args);
+  const { values, positionals } = parseOptions(args, {
+    project: { type: 'string', multiple: true },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    format: { type: 'string' },
+  });
   const { project = [], from, to, format = 'csv' } = values;
   const fault = project.every((id) => UUID.test(id))
     ? formatFault(format)?.message
@@ -54,19 +58,6 @@ function parse(args: readonly string[]) {
     filter: { period: Period.of(from, to) },
     access: project.length > 0 ? project.map((id) => id.toLowerCase()) : ALL_PROJECTS,
   } as const;
-}
-
-function parseOptions(args: readonly string[]) {
-  const [project, text] = [{ type: 'string', multiple: true }, { type: 'string' }] as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { project, from: text, to: text, format: text },
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
 }
 
 /** Gives the complete file its name, unless another file has got it meanwhile. */

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { MAX_PROJECTS } from '../../libs/auth/src/index.js';
@@ -12,7 +11,7 @@ import {
 } from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
-import { UsageError, UUID } from './command-line.js';
+import { parseOptions, UsageError, UUID } from './command-line.js';
 import { type Command, type CommandContext, runAsProgram, withDatabase } from './run-command.js';
 
 const SCOPES = scopes.map(({ name }) => name);
@@ -51,7 +50,13 @@ type TokenAction = (tokens: AccessTokenService, file: TokenFile) => Promise<stri
 
 /** Returns the action of a command line, after checking all of its arguments. */
 function parse(args: readonly string[]): TokenAction {
-  const { values, positionals } = parseOptions(args);
+  const { values, positionals } = parseOptions(args, {
+    name: { type: 'string' },
+    scope: { type: 'string', multiple: true },
+    project: { type: 'string', multiple: true },
+    expires: { type: 'string' },
+    overlap: { type: 'string' },
+  });
   const [verb, id, ...more] = positionals;
   if (verb !== 'create' && (values.name ?? values.scope ?? values.project ?? values.expires) !== undefined) {
     throw new UsageError('--name, --scope, --project and --expires are only for create');
@@ -66,24 +71,6 @@ function parse(args: readonly string[]): TokenAction {
   throw new UsageError(
     `${isKnown ? '' : `there is no command ${verb}: `}say create, list, rotate ID or revoke ID`,
   );
-}
-
-function parseOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        name: { type: 'string' },
-        scope: { type: 'string', multiple: true },
-        project: { type: 'string', multiple: true },
-        expires: { type: 'string' },
-        overlap: { type: 'string' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
 }
 
 interface TokenOptions {
