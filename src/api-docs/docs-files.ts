@@ -26,15 +26,13 @@ export function pageAt(path: string): string {
   return PAGE.replaceAll('{root}', path.endsWith('/') ? '../' : '');
 }
 
-/** Returns the sender of one of our own files. */
-export function ownFile(name: keyof typeof OWN_FILES): SendEncoded {
-  return encoded(() => OWN_FILES[name]);
-}
-
-/** Returns the sender of a file of Swagger UI. */
-export function swaggerUi(name: string): SendEncoded {
-  return encoded(() => readFileSync(join(dirname(SWAGGER_UI), name)));
-}
+/** The senders of our own files and of those of Swagger UI. */
+export const SENDERS: ReadonlyMap<string, SendEncoded> = new Map([
+  ...Object.entries(OWN_FILES).map(([name, bytes]) => [name, encoded(() => bytes)] as const),
+  ...['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'].map(
+    (name) => [name, encoded(() => readFileSync(join(dirname(SWAGGER_UI), name)))] as const,
+  ),
+]);
 
 /** Allows only resources of the service, and `data:` URLs for the icons of Swagger UI. */
 export const CONTENT_SECURITY_POLICY = [
