@@ -626,57 +626,14 @@ describe('changes that wait', () => {
   });
 });
 
-describe('a mistake of a function would be seen:', () => {
-  const textOf = (signature: string, runner: QueryRunner) =>
-    one<string>(`pg_get_functiondef('${signature}'::regprocedure)`, runner);
-
-  it.each([
-    ['a change that a fold forgets', [['from taken, unnest', 'from (table taken offset 1) taken, unnest']]],
-    [
-      'a change that is folded twice',
-      [
-        [
-          'delete from "public"."time_log_changes" change',
-          'update "public"."time_log_changes" change set sign = sign',
-        ],
-        ['sign = sign using next', 'sign = sign from next'],
-        ['pg_current_xact_id()::text::bigint as xid', '1 as xid'],
-      ],
-    ],
-    ['a change that it steps over', [['(select max(xid) from next having sum(logs) >= most)', 'null']]],
-    [
-      'a part that it forgets',
-      [['decade, total, duration from part_decades', 'decade, 0, 0 from part_decades']],
-    ],
-    [
-      'a decade without its sum',
-      [['duration = row.duration + excluded.duration', 'duration = row.duration']],
-    ],
-  ])('%s', async (_what, mistakes) => {
-    await fold();
-    for (const first of [10_000, 20_000, 30_000])
-      await dataSource.query(`insert into time_logs ${logsFrom(first, 100)}`);
-    await dataSource.query(`insert into time_logs ${logsFrom(40_000, 5_000)}`);
-    const runner = await begin();
-    let text = await textOf('fold_time_log_counts(integer)', runner);
-    for (const [from, to] of mistakes) {
-      expect(text.split(from!)).toHaveLength(2);
-      text = text.replace(from!, () => to!);
-    }
-    await runner.query(text);
-    await fold(150, runner);
-    expect(
-      await one<number>('select count(*)::integer from time_log_count_faults()', runner),
-    ).toBeGreaterThan(0);
-  });
-
+describe('a sum beside a fold', () => {
   it.each([
     ['stable', String(LOGS)],
     ['volatile', '0'],
-  ])('a sum beside a fold, of counts and %s changes', async (volatility, total) => {
+  ])('is of one moment with stable changes alone: %s', async (volatility, total) => {
     const [holder, reader] = [await begin(), await begin()];
     await holder.query('select pg_advisory_xact_lock(1)');
-    const text = await textOf('waiting_time_log_changes()', reader);
+    const text = await one<string>(`pg_get_functiondef('waiting_time_log_changes()'::regprocedure)`, reader);
     const query = /AS \$function\$([^]*)\$function\$/.exec(text)![1]!;
     await reader.query(
       `create or replace function waiting_time_log_changes() returns setof time_log_changes ${volatility} language plpgsql as
