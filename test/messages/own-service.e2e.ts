@@ -178,12 +178,6 @@ describe('the service with MESSAGES_URL, in this process', () => {
     );
     taken.close();
   });
-
-  it.each(['http://x:1', 'tcp://x', 'nats:', 'x'])('starts with no URL of another form: %s', async (url) => {
-    await expect(startHere({ ...env, MESSAGES_URL: url })).rejects.toThrow(
-      /^MESSAGES_URL: must be tcp:\/\/HOST:PORT or nats:.* or amqps:\/\/USER:PASSWORD@HOST:PORT, with other special/,
-    );
-  });
 });
 
 describe('the service with EVENTS_URL', () => {
