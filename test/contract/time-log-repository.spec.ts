@@ -87,6 +87,9 @@ it('lists what a host finds that extends TypeOrmTimeLogRepository', async () => 
   await repository.add(log);
   const { items } = await repository.items({ period: Period.of() }, PageRequest.of(1, 1), ALL_PROJECTS);
   expect([...items].map((item) => JSON.parse(item) as object)).toMatchObject([{ description: '' }]);
+  await expect(repository.after({ period: Period.of() }, undefined, 1, ALL_PROJECTS)).rejects.toThrow(
+    'WithoutSecrets overrides find, so it must override after too',
+  );
 });
 
 it.each(['totals are read', 'a list fails'])('what SQL has written is folded as soon as %s', async (read) => {

@@ -47,6 +47,46 @@ describe('TimeLogService', () => {
     service = new TimeLogService(repository, ids);
   });
 
+  it('iterates over all logs, or project by project, newest date first', async () => {
+    const [one, other] = [values.projectId.toLowerCase(), OTHER];
+    const added = ['2026-01-01', '2026-01-03', '2026-01-02'].flatMap((date) =>
+      [one, other].map((projectId) => ({ ...values, projectId, date })),
+    );
+    await service.recordAll(added);
+    const read = async (...query: Parameters<TimeLogService['iterate']>) => {
+      const found: string[] = [];
+      for await (const { projectId, date } of service.iterate(...query))
+        found.push(projectId + date.slice(-2));
+      return found;
+    };
+    const days = (project: string) => ['03', '02', '01'].map((day) => project + day);
+    expect(await read()).toEqual(['03', '02', '01'].flatMap((day) => [other + day, one + day]));
+    expect(await read({ ...everything, projectIds: [other, one] })).toEqual([...days(other), ...days(one)]);
+    expect(await read(everything, { access: [one, other, one] })).toEqual([...days(one), ...days(other)]);
+    expect(await read({ projectIds: [one], period: Period.of('2026-01-02') })).toEqual(days(one).slice(0, 2));
+    expect(await read(everything, { access: [] })).toEqual([]);
+    await expect(read({ ...everything, projectIds: [one] }, { access: [other] })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+  });
+
+  it('iterates over parts of 1000 logs, and reads none after the last one that is used', async () => {
+    const after = jest.spyOn(repository, 'after');
+    await service.recordAll(Array.from({ length: 2001 }, () => values));
+    const ids = new Set<string>();
+    for await (const { id } of service.iterate()) ids.add(id);
+    expect([ids.size, after.mock.calls.length]).toEqual([2001, 3]);
+    for await (const { id } of service.iterate()) if (ids.has(id)) break;
+    expect(after).toHaveBeenCalledTimes(4);
+  });
+
+  it('iterates over no repository that cannot continue from a place, and names it', async () => {
+    Object.defineProperty(repository, 'after', { value: undefined });
+    await expect(service.iterate().next()).rejects.toThrow(
+      'InMemoryTimeLogRepository must have the method after, so that logs can be iterated',
+    );
+  });
+
   it('asks no repository for a bound caller whose methods cannot obey the access', async () => {
     class Unbound extends InMemoryTimeLogRepository {
       override async get(id: string): Promise<undefined> {

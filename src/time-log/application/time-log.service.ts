@@ -10,7 +10,7 @@ import { ALL_PROJECTS } from '../domain/project-access.js';
 import { isObject, TimeLogAttributes } from '../domain/attributes.js';
 import { entityTagOf } from '../domain/entity-tag.js';
 import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
-import type { PageInput } from '../domain/page-request.js';
+import { MAX_PAGE_LIMIT, type PageInput } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import {
@@ -19,7 +19,7 @@ import {
   TimeLogRepository,
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
-import type { TimeLogFilterInput } from '../domain/time-log-filter.js';
+import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import { checkedId } from '../domain/time-log.rules.js';
 import {
   areChecked,
@@ -186,6 +186,33 @@ export class TimeLogService {
   async list(filter?: TimeLogFilterInput, page?: PageInput, options: CallOptions = {}): Promise<TimeLogPage> {
     this.requireSupport(options);
     return this.timeLogs.find(...readArguments(filter, page, options));
+  }
+
+  /**
+   * Yields the matching logs, each once while others are recorded: project by project if they are of some, and
+   * newest date first. A log that gets another date or project meanwhile may come twice, or not at all. Each read
+   * returns 1000 logs, and nothing stays open in between. Throws like `list`.
+   */
+  async *iterate(
+    filter?: TimeLogFilterInput,
+    options: CallOptions = {},
+  ): AsyncGenerator<TimeLog, undefined> {
+    const { timeLogs } = this;
+    if (!timeLogs.after)
+      throw new Error(
+        `${timeLogs.constructor.name} must have the method after, so that logs can be iterated`,
+      );
+    const { projectIds, period } = filterOf(filter);
+    const access = accessTo(projectIds, options);
+    const projects = projectIds ?? (access === ALL_PROJECTS ? [undefined] : access);
+    for (const project of projects) {
+      const ofProject = { projectIds: project === undefined ? undefined : [project], period };
+      let logs: readonly TimeLog[] = [];
+      do {
+        logs = await timeLogs.after(ofProject, logs.at(-1), MAX_PAGE_LIMIT, access);
+        yield* logs;
+      } while (logs.length === MAX_PAGE_LIMIT);
+    }
   }
 
   /** Returns the same page as JSON. Throws like `list`. */

@@ -153,6 +153,18 @@ export abstract class TimeLogRepository {
   }
 
   /**
+   * Returns up to `limit` matching logs after a place, or the first ones, in the order of `find`. A filter or an access
+   * with several projects is not passed. The cost must not grow with the logs before the place. It is optional: without
+   * it, logs cannot be iterated.
+   */
+  after?(
+    filter: TimeLogFilter,
+    place: Pick<TimeLog, 'date' | 'id'> | undefined,
+    limit: number,
+    access: ProjectAccess,
+  ): Promise<readonly TimeLog[]>;
+
+  /**
    * Returns the bytes of the texts of a page, which is cheaper than reading them. It is optional: without it a
    * page is read even if it does not fit into memory limits.
    */

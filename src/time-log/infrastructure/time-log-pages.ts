@@ -1,6 +1,7 @@
 import type { FairQueue } from '../../../libs/batching/src/index.js';
-import { type Database, PreparedStatement, type TextRow } from '../../database/index.js';
+import { type Database, PreparedStatement, type TextRow, TextStatement } from '../../database/index.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
+import { TimeLog } from '../domain/time-log.js';
 import { projectsOf } from './access-condition.js';
 import type { CostlyReads } from './costly-reads.js';
 import type { TimeLogRows } from './time-log-rows.js';
@@ -8,6 +9,9 @@ import type { TimeLogSweep } from './time-log-sweep.js';
 
 /** The maximum numbers of logs and of rows of counts that a near page skips or reads. */
 const NEAR_PAGE = { logs: 5_000, rows: 1_000 };
+
+/** The end of all places: no UUIDv7 is as great. */
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 type PageQuery = Parameters<TimeLogRepository['find']>;
 
@@ -42,6 +46,25 @@ export class TimeLogPages {
       this.database.query<{ bytes: string | null }>(statement, values),
     );
     return Number(row!.bytes);
+  }
+
+  /** Returns the rows of the logs after a place, of one project or of all. */
+  async after(
+    ...[filter, place, limit, access]: Parameters<NonNullable<TimeLogRepository['after']>>
+  ): Promise<readonly TextRow[]> {
+    const projects = projectsOf(filter, access);
+    if (projects?.length === 0) return [];
+    if (projects && projects.length > 1) throw new Error('after reads the logs of one project, or of all');
+    const { from = '0001-01-01', to = '9999-12-31' } = filter.period;
+    const { date, id } = place ?? { date: to, id: LAST_ID };
+    // A row with the project, and not `project_id = …`, has the order of the index of projects alone.
+    const [project, parameter] = projects ? ['project_id, ', '$5, '] : ['', ''];
+    const statement = new TextStatement(
+      `select ${this.rows.selection('log')} from ${this.database.table(TimeLog)} log
+        where (${project}date, id) < (${parameter}$2, $3) and (${project}date) >= (${parameter}$1)
+        order by ${project && 'project_id desc, '}date desc, id desc limit $4`,
+    );
+    return this.database.query(statement, [from, date, id, limit, ...(projects ?? [])]);
   }
 
   private run<T>(

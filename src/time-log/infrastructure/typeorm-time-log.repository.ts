@@ -246,6 +246,13 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return { items: this.rows.items(rows), total };
   }
 
+  override async after(...query: Parameters<NonNullable<TimeLogRepository['after']>>): Promise<TimeLog[]> {
+    const { prototype } = TypeOrmTimeLogRepository;
+    if (this.find !== prototype.find && this.after === prototype.after)
+      throw new Error(`${this.constructor.name} overrides find, so it must override after too`);
+    return (await this.pages.after(...query)).map((row) => this.rows.log(row));
+  }
+
   override weigh(...query: Parameters<TimeLogRepository['find']>): Promise<number> {
     return this.pages.weigh(...query);
   }

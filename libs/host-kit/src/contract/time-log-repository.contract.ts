@@ -5,6 +5,7 @@ import {
   itemsOf,
   PageRequest,
   Period,
+  type ProjectAccess,
   TimeLog,
   type TimeLogFilter,
   type TimeLogRepository,
@@ -252,6 +253,31 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       const { logs, total } = await listed(filter, PageRequest.of(1, 1000));
       deepEqual([logs.length, total], [1000, 1001]);
     });
+  });
+
+  suite.it('returns the logs after a place, each once while others are added, if it can', async () => {
+    const dates = [1, 2, 1, 3, 1, 3, 1].map((day) => ({ date: `2026-01-0${day}` }));
+    const { projectId, filter } = await addAll(dates);
+    const { projectId: other } = await addAll([{ date: '2026-01-02' }]);
+    if (!repository.after) return;
+    const { logs } = await listed(filter);
+    const seen: TimeLog[] = [];
+    for (let rest = 4; rest > 0; rest--) {
+      seen.push(...(await repository.after(filter, seen.at(-1), 2, ALL_PROJECTS)));
+      await repository.add(newLog({ projectId, date: rest % 2 ? '2026-01-03' : '9999-12-31' }));
+    }
+    deepEqual(seen, logs);
+    const period = Period.of('2026-01-02', '2026-01-02');
+    const first = async (some: TimeLogFilter, access: ProjectAccess) =>
+      (await repository.after!(some, undefined, 1000, access)).map(({ id }) => id);
+    const [, , ofDay] = logs.map(({ id }) => id);
+    deepEqual(await first({ ...filter, period }, ALL_PROJECTS), [ofDay]);
+    deepEqual(await first({ period }, [projectId]), [ofDay]);
+    deepEqual(await first({ ...filter, period }, [other]), []);
+    deepEqual(await first({ period }, []), []);
+    const all = [...(await repository.after({ period }, undefined, 1000, ALL_PROJECTS))];
+    deepEqual(all, (await listed({ period }, PageRequest.of(1, 1000))).logs);
+    ok(all.length >= 2);
   });
 
   suite.it('keeps all logs that are added at once', async () => {

@@ -133,11 +133,19 @@ export class InMemoryTimeLogRepository
     { limit, offset }: PageRequest,
     access: ProjectAccess,
   ): Promise<TimeLogPage> {
-    const found = this.matching(filter, access).sort(
-      (a, b) => descending(a.date, b.date) || descending(a.id, b.id),
-    );
+    const found = this.matching(filter, access).sort(newestFirst);
     const start = Number(offset);
     return { logs: found.slice(start, start + limit), total: found.length };
+  }
+
+  override async after(
+    filter: TimeLogFilter,
+    place: Pick<TimeLog, 'date' | 'id'> | undefined,
+    limit: number,
+    access: ProjectAccess,
+  ): Promise<readonly TimeLog[]> {
+    const found = this.matching(filter, access).sort(newestFirst);
+    return found.filter((log) => place === undefined || newestFirst(place, log) < 0).slice(0, limit);
   }
 
   async totals(
@@ -181,9 +189,7 @@ export class InMemoryTimeLogRepository
     { filter, format, access, signal }: ExportRequest,
     use: (logs: ExportedLogs) => Promise<T>,
   ): Promise<T> {
-    const logs = this.matching(filter, access).sort(
-      (a, b) => descending(b.date, a.date) || descending(b.id, a.id),
-    );
+    const logs = this.matching(filter, access).sort((a, b) => newestFirst(b, a));
     const hasPeriod = (filter.period.from ?? filter.period.to) !== undefined;
     return use({
       lastEventId: hasPeriod ? undefined : `${this.position}-ffffffff-ffff-ffff-ffff-ffffffffffff`,
@@ -235,6 +241,10 @@ export class InMemoryTimeLogRepository
     this.events.set(log.id, new TimeLogEvent(String(++this.position), log, changedAt));
     this.recorded();
   }
+}
+
+function newestFirst(a: Pick<TimeLog, 'date' | 'id'>, b: Pick<TimeLog, 'date' | 'id'>): number {
+  return descending(a.date, b.date) || descending(a.id, b.id);
 }
 
 async function* contentOf(lines: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
