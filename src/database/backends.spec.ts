@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.js';
 import { TransactionPooler } from '../../test/support/transaction-pooler.js';
-import { Backends } from './backends.js';
+import { Backends, type DatabaseServer } from './backends.js';
 
 /** Makes `pg_stat_activity` look as if the clock has been set back by an hour. */
 const SET_CLOCK_BACK = [
@@ -39,6 +39,16 @@ describe('Backends, after the clock of the server was set back', () => {
     const { processID } = (await runner.connect()) as { processID: number };
     const backends = await Backends.read(source);
     expect(backends.workingFor(processID)).toBeUndefined();
+    await backends.close();
+  });
+
+  it('are read from the server of a connection, with replication, while others are away', async () => {
+    const runner = (await open()).createQueryRunner();
+    const connection = (await runner.connect()) as DatabaseServer & { processID: number };
+    const [master, other] = [1, 2].map((port) => ({ host: '127.0.0.1', port }));
+    const replication = { master: master!, slaves: [other!] };
+    const backends = await Backends.read(new DataSource({ type: 'postgres', replication }), connection);
+    expect(backends.workingFor(connection.processID)).toBeUndefined();
     await backends.close();
   });
 

@@ -23,6 +23,16 @@ export interface Backend {
   readonly isIdle: boolean | null;
 }
 
+/** The server of a connection, with the names that node-postgres has for it. */
+export interface DatabaseServer {
+  readonly host: string;
+  readonly port: number;
+  readonly user?: string;
+  readonly password?: string | null;
+  readonly database?: string;
+  readonly ssl?: unknown;
+}
+
 /** The backends of the server. It has its own connection, because the pool may be exhausted. */
 export class Backends {
   private constructor(
@@ -33,14 +43,18 @@ export class Backends {
     private readonly isBehindPooler: boolean,
   ) {}
 
-  /** Connects like the pool, and reads the backends. Throws the errors of the driver. */
-  static async read({ options }: DataSource): Promise<Backends> {
+  /**
+   * Connects like the pool, and reads the backends. With replication, it connects to the server alone: a replica may
+   * be unavailable. Throws the errors of the driver.
+   */
+  static async read({ options }: DataSource, server?: DatabaseServer): Promise<Backends> {
     const withoutModel = { entities: [], migrations: [], subscribers: [], cache: false };
     const withoutChanges = { synchronize: false, migrationsRun: false, dropSchema: false };
     const limits = { max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: QUERY_TIMEOUT_MS };
     const extra = { ...(options.extra as object | undefined), ...limits };
     const dataSource = new DataSource({
       ...options,
+      ...('replication' in options && server && onlyOn(server)),
       ...withoutModel,
       ...withoutChanges,
       extra,
@@ -78,4 +92,9 @@ export class Backends {
     await this.runner.release();
     await this.dataSource.destroy();
   }
+}
+
+/** Returns the options that replace those of a DataSource with replication. */
+function onlyOn({ host, port, user, password, database, ssl }: DatabaseServer): object {
+  return { replication: undefined, url: undefined, host, port, username: user, password, database, ssl };
 }

@@ -1,5 +1,5 @@
-import type { DataSource, QueryRunner } from 'typeorm';
-import { Backends } from './backends.js';
+import type { DataSource, QueryRunner, ReplicationMode } from 'typeorm';
+import { Backends, type DatabaseServer } from './backends.js';
 
 /** The time after which a statement is overdue: longer than its `statement_timeout`. */
 const OVERDUE_MS = 2_000;
@@ -8,7 +8,7 @@ const CHECK_INTERVAL_MS = 1_000;
 const STANDBY_WAIT_EVENT = 'SyncRep';
 
 /** The parts of a node-postgres connection that are used here. */
-interface Connection {
+interface Connection extends DatabaseServer {
   readonly processID: number | null;
   readonly connection?: { readonly stream: { destroy(): void } };
   end(): Promise<void>;
@@ -44,12 +44,14 @@ export class Connections {
   constructor(
     private readonly dataSource: DataSource,
     private readonly callbacks: OverdueCallbacks,
+    /** Whether they are those to the primary, or to the replicas. */
+    private readonly mode: ReplicationMode = 'master',
   ) {}
 
   /** Returns a runner with a connection. Release it after use. Throws the errors of the driver. */
   async acquire(): Promise<QueryRunner> {
     for (;;) {
-      const runner = this.dataSource.createQueryRunner();
+      const runner = this.dataSource.createQueryRunner(this.mode);
       const connection = (await runner.connect()) as Connection;
       const generation = this.generations.get(connection);
       if (generation === undefined) this.generations.set(connection, this.generation);
@@ -98,17 +100,15 @@ export class Connections {
     if (this.isStopped) for (const [connection] of overdue) closeNow(connection);
     if (this.isChecking || this.isStopped) return;
     this.isChecking = true;
-    try {
-      await this.closeLost(overdue);
-    } catch (error) {
-      this.callbacks.onNoAnswer(now, error);
-    } finally {
-      this.isChecking = false;
+    for (const server of new Set(overdue.map(([{ host, port }]) => `${host}:${port}`))) {
+      const ofServer = overdue.filter(([{ host, port }]) => `${host}:${port}` === server);
+      await this.closeLost(ofServer).catch((error: unknown) => this.callbacks.onNoAnswer(now, error));
     }
+    this.isChecking = false;
   }
 
   private async closeLost(overdue: readonly (readonly [Connection, number])[]): Promise<void> {
-    const backends = await Backends.read(this.dataSource);
+    const backends = await Backends.read(this.dataSource, overdue[0]![0]);
     try {
       const lost: Connection[] = [];
       for (const [connection, since] of overdue) {

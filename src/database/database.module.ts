@@ -5,11 +5,14 @@ import { DatabaseMeasures } from './database.measures.js';
 import { Database } from './database.js';
 
 /** Returns a provider of the Database of a DataSource; of undefined if there is none. */
-export function databaseProvider(name?: string): FactoryProvider<Database | undefined> {
+export function databaseProvider(
+  name?: string,
+  options: { readonly readReplica?: boolean | undefined } = {},
+): FactoryProvider<Database | undefined> {
   return {
     provide: Database,
     inject: [{ token: getDataSourceToken(name), optional: true }],
-    useFactory: (dataSource?: DataSource) => dataSource && new Database(dataSource),
+    useFactory: (dataSource?: DataSource) => dataSource && new Database(dataSource, options),
   };
 }
 

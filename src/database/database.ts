@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
+import {
+  DataSource,
+  type EntityManager,
+  QueryFailedError,
+  type QueryRunner,
+  type ReplicationMode,
+} from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { Connections } from './connections.js';
@@ -35,7 +41,12 @@ export type Statements = Pick<Database, 'query' | 'change'>;
 @Injectable()
 export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(Database.name);
-  private readonly outages = new Outages();
+  /**
+   * The database for reads that need not see the last change of their caller: this one, or with `readReplica` one over
+   * the replicas of the DataSource, whose outages are separate.
+   */
+  readonly replica: Database;
+  private readonly outages: Outages;
   private readonly connections: Connections;
   private readonly sender = new StatementSender();
   /** The statements and transactions that are running or wait for a connection. */
@@ -43,11 +54,21 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   /** The runners of the transactions that `transact` has started. */
   private readonly ownRunners = new WeakSet<QueryRunner>();
 
-  constructor(private readonly dataSource: DataSource) {
-    this.connections = new Connections(dataSource, {
-      onNoAnswer: (since, error) => this.outages.begin(since, error),
-      onMissingStandby: (since) => this.outages.missStandby(since),
-    });
+  constructor(
+    private readonly dataSource: DataSource,
+    { readReplica = false }: { readonly readReplica?: boolean | undefined } = {},
+    mode: ReplicationMode = 'master',
+  ) {
+    this.outages = new Outages(mode === 'slave' ? 'read replica' : 'database');
+    this.connections = new Connections(
+      dataSource,
+      {
+        onNoAnswer: (since, error) => this.outages.begin(since, error),
+        onMissingStandby: (since) => this.outages.missStandby(since),
+      },
+      mode,
+    );
+    this.replica = readReplica ? new Database(dataSource, {}, 'slave') : this;
   }
 
   /**
@@ -208,6 +229,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
 
   onModuleDestroy(): void {
     this.connections.stop();
+    this.replica.connections.stop();
   }
 
   /**
@@ -216,8 +238,9 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
    */
   async beforeApplicationShutdown(): Promise<void> {
     const end = performance.now() + SHUTDOWN_WAIT_MS;
-    const running = [...this.running];
-    while (running.some((act) => this.running.has(act)) && performance.now() < end)
+    const sets = [this.running, this.replica.running];
+    const running = sets.flatMap((set) => [...set]);
+    while (running.some((act) => sets.some((set) => set.has(act))) && performance.now() < end)
       await delay(SHUTDOWN_POLL_MS);
   }
 

@@ -41,8 +41,8 @@ export class OutageLatch {
 export class Outages {
   private readonly logger = new Logger('Database');
   private readonly any = new OutageLatch({
-    begin: (reason) => this.logger.error(`database unavailable: ${reason}`),
-    end: () => this.logger.log('database available again'),
+    begin: (reason) => this.logger.error(`${this.server} unavailable: ${reason}`),
+    end: () => this.logger.log(`${this.server} available again`),
   });
   /** The server accepts reads only: it is a standby, or its disk is full. */
   private readonly ofChanges = new OutageLatch({
@@ -51,6 +51,8 @@ export class Outages {
   });
   /** The time of the next attempt to change something on a read-only server. */
   private nextAttempt: number | undefined;
+
+  constructor(private readonly server: 'database' | 'read replica' = 'database') {}
 
   get isReadOnly(): boolean {
     return this.nextAttempt !== undefined;

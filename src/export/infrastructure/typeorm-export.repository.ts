@@ -33,7 +33,7 @@ export class TypeOrmExportRepository extends ExportRepository {
       throw new DomainError('SERVICE_UNAVAILABLE', 'too many exports are running: wait until one has ended');
     this.running.push(caller);
     try {
-      return await database.read(database.table(TimeLog), async (snapshot) => {
+      return await database.replica.read(database.table(TimeLog), async (snapshot) => {
         const content = this.contentOf(request, snapshot);
         try {
           return await use({ lastEventId: await this.lastEventIdOf(request, snapshot), content });

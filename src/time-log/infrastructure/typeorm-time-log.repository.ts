@@ -83,10 +83,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const lifetime = lifetimeInterval(keyLifetime);
     this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
     this.sweep = new TimeLogSweep(database, lifetime);
-    this.reads = new CostlyReads(database, limits);
+    this.reads = new CostlyReads(database.replica, limits);
     const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
     const farPages = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, share);
-    this.pages = new TimeLogPages(database, rows, this.reads, farPages, this.sweep);
+    this.pages = new TimeLogPages(database.replica, rows, this.reads, farPages, this.sweep);
     this.lookups = new FairQueue({ queue, wait }, share);
     this.changes = new FairQueue(limits, share);
     this.batches = new FairQueue({ ...limits, queue: BATCH_QUEUES * queue });

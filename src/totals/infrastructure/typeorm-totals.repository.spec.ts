@@ -34,6 +34,7 @@ describe('sums', () => {
         return [['1', '1', '0']];
       },
     } as unknown as Database;
+    Object.assign(database, { replica: database });
     const reads = new CostlyReads(database, { queue: 10, wait: DEADLINE_MS }, () => now);
     const sweep = { begin: () => undefined } as Partial<TimeLogSweep> as TimeLogSweep;
     repository = new TypeOrmTotalsRepository({ database, reads, sweep });

@@ -63,7 +63,8 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
 
   /** Runs one statement, so that all sums come from one snapshot. Its first row has the sum of all logs. */
   private async read(kind: GroupKind, values: readonly unknown[]): Promise<Totals> {
-    const [whole, ...groups] = await this.logs.database.query(this.statementOf(kind, values.length), values);
+    const statement = this.statementOf(kind, values.length);
+    const [whole, ...groups] = await this.logs.database.replica.query(statement, values);
     return { whole: sumOf(whole!), groups: groups.map(groupSumOf), groupCount: Number(whole![2]) };
   }
 

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import {
+  ALL_PROJECTS,
+  Database,
+  type DataSource,
+  Logger,
+  newIds,
+  PageRequest,
+  PATIENT,
+  Period,
+  TimeLogService,
+  TypeOrmExportRepository,
+  TypeOrmTimeLogRepository,
+  TypeOrmTotalsRepository,
+  useDatabase,
+} from '../support/storage.js';
+
+/* A second database stands for the replica: what comes from it differs from what the primary has. */
+
+const ALL = { period: Period.of() };
+const PAGE = PageRequest.of(1, 9);
+const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
+const [primary, replica] = [useDatabase(), useDatabase()];
+const lines: string[] = [];
+let dataSource: DataSource;
+let logs: TypeOrmTimeLogRepository;
+let service: TimeLogService;
+
+const allow = (isAllowed: boolean) =>
+  queryOnce(
+    primary.superuserUrl,
+    `update pg_database set datallowconn = ${isAllowed} where datname = '${replica.name}'`,
+  );
+const endBackends = () =>
+  queryOnce(
+    primary.superuserUrl,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${replica.name}'`,
+  );
+
+/** The numbers of logs that the reads find which may be behind. */
+async function lagging(): Promise<unknown[]> {
+  const exported = async () => {
+    const request = { filter: ALL, format: 'ndjson', access: ALL_PROJECTS, caller: undefined } as const;
+    return new TypeOrmExportRepository(logs).export(request, async ({ content }) => {
+      const parts: Uint8Array[] = [];
+      for await (const part of content) parts.push(part);
+      return Buffer.concat(parts).toString().split('\n').length - 1;
+    });
+  };
+  const iterated = async () => {
+    let count = 0;
+    for await (const log of service.iterate()) count += log.duration;
+    return count;
+  };
+  const totals = new TypeOrmTotalsRepository(logs).totals(ALL, undefined, PAGE, ALL_PROJECTS);
+  const found = await Promise.allSettled([
+    service.list(ALL, PAGE).then(({ total }) => total),
+    service.items(ALL, PAGE).then(({ total }) => total),
+    service.weigh(ALL, PAGE),
+    totals.then(({ whole }) => whole.count),
+    exported(),
+    iterated(),
+  ]);
+  return found.map((one) =>
+    one.status === 'fulfilled' ? one.value : (one.reason as { code?: unknown }).code,
+  );
+}
+
+const keep = (line: string) => void lines.push(line);
+beforeAll(() => {
+  Logger.overrideLogger({ log: keep, warn: keep, error: keep });
+});
+afterAll(() => {
+  Logger.overrideLogger(false);
+});
+beforeEach(async () => {
+  dataSource = await primary.open({
+    replication: { master: { url: primary.url }, slaves: [{ url: replica.url }] },
+  });
+  lines.length = 0;
+});
+afterEach(() => allow(true));
+
+const open = (options?: { readReplica: boolean }) => {
+  logs = new TypeOrmTimeLogRepository(new Database(dataSource, options), PATIENT);
+  service = new TimeLogService(logs, newIds());
+};
+
+it('reads lists, totals and exports from the replica, and what must be current from the primary', async () => {
+  open({ readReplica: true });
+  const { id } = await service.record(values);
+  expect(await lagging()).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(await service.get(id)).toMatchObject(values);
+  await service.patch(id, () => ({ ...values, duration: 1 }));
+  open();
+  expect(await lagging()).toEqual([1, 1, 0, 1, 1, 1]);
+  await service.delete(id);
+});
+
+it('refuses reads while the replica is away, and serves the others', async () => {
+  open({ readReplica: true });
+  await allow(false);
+  await endBackends();
+  await eventually(async () => expect(await lagging()).toEqual(Array(6).fill('SERVICE_UNAVAILABLE')));
+  const { id } = await service.record(values);
+  expect(await service.get(id)).toMatchObject(values);
+  await service.delete(id);
+  expect(lines).toEqual([expect.stringMatching(/^read replica unavailable: /)]);
+  await allow(true);
+  await eventually(async () => expect(await lagging()).toEqual([0, 0, 0, 0, 0, 0]));
+  expect(lines.slice(1)).toEqual(['read replica available again']);
+});
