@@ -35,6 +35,7 @@ const PEERS = {
   'class-validator': '^0.14.0 || ^0.15.1',
   // The range of @nestjs/passport.
   passport: '^0.5.0 || ^0.6.0 || ^0.7.0',
+  'prom-client': '^15.0.0',
   rxjs: '^7.8.1',
   typeorm: '^0.3.20 || ^1.0.0',
 };
@@ -46,6 +47,7 @@ const OPTIONAL_PEERS = [
   '@nestjs/microservices',
   '@nestjs/swagger',
   'amqplib',
+  'prom-client',
 ];
 
 /** The builds by export condition. */

@@ -13,7 +13,6 @@ const TEXT = 'text/plain; charset=utf-8';
 @UseFilters(ErrorEnvelopeFilter)
 export class HealthController implements OnModuleDestroy {
   private isShuttingDown = false;
-  private pendingPing: Promise<unknown> | undefined;
 
   constructor(private readonly database: Database) {}
 
@@ -22,7 +21,7 @@ export class HealthController implements OnModuleDestroy {
   @Unlimited()
   @Header('Content-Type', TEXT)
   async health(@Req() request: Request): Promise<string> {
-    await withinDeadline(request, this.ping());
+    await withinDeadline(request, this.database.ping());
     return 'OK';
   }
 
@@ -41,12 +40,6 @@ export class HealthController implements OnModuleDestroy {
   async ready(@Req() request: Request): Promise<string> {
     if (this.isShuttingDown) throw new DomainError('SERVICE_UNAVAILABLE', 'the service is shutting down');
     return this.health(request);
-  }
-
-  /** Sends one statement for all concurrent requests, which may come without a token. */
-  private async ping(): Promise<void> {
-    this.pendingPing ??= this.database.query('select 1').finally(() => (this.pendingPing = undefined));
-    await this.pendingPing;
   }
 
   onModuleDestroy(): void {

@@ -1,14 +1,11 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { MetricsSource } from '../../libs/measures/src/index.js';
 import { MetricsController } from './metrics.controller.js';
-import { PrometheusMeter } from './prometheus.meter.js';
 import { RequestMetrics } from './request-metrics.js';
+import { TimeLogMetrics } from './time-log-metrics.js';
 
 /** Provides `GET /metrics`, with the metrics of all modules. It needs BearerAuthModule. */
 @Module({
-  imports: [DiscoveryModule],
   controllers: [MetricsController],
   providers: [
     {
@@ -23,18 +20,16 @@ import { RequestMetrics } from './request-metrics.js';
       },
     },
     RequestMetrics,
+    TimeLogMetrics,
   ],
 })
 export class MetricsModule implements OnModuleInit {
   constructor(
-    private readonly discovery: DiscoveryService,
+    private readonly metrics: TimeLogMetrics,
     private readonly registry: Registry,
   ) {}
 
   onModuleInit(): void {
-    const meter = new PrometheusMeter(this.registry);
-    for (const { instance } of this.discovery.getProviders() as { instance: unknown }[]) {
-      if (instance instanceof MetricsSource) instance.registerMetrics(meter);
-    }
+    this.metrics.register(this.registry);
   }
 }

@@ -43,13 +43,14 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
       `Events of time logs that are not known to be published; at most ${MAX_COUNTED_EVENTS}.`,
       () => this.backlog?.events ?? NaN,
     );
-    meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', () => {
+    const age = () => {
       if (!this.backlog) return NaN;
       const { oldest } = this.backlog;
       if (oldest === undefined) return 0;
       // If a clock was set back, the log may be from the future.
       return Math.max(Date.now() - oldest.getTime(), performance.now() - this.oldestSince) / 1_000;
-    });
+    };
+    meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', age, Math.max);
     if (this.sink.isStopped === undefined) return;
     meter.gauge(
       'time_log_event_relay_stopped',

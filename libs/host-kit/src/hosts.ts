@@ -23,6 +23,7 @@ export {
   timeLogEntities,
   type TimeLogFilter,
   type TimeLogFilterInput,
+  TimeLogHealth,
   TimeLogIds,
   timeLogMigrations,
   type TimeLogPage,

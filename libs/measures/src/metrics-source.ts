@@ -1,7 +1,10 @@
 /** Registers metrics, with names and units in the style of Prometheus: seconds, `…_total`. */
 export interface Meter {
-  /** Registers a gauge. `read` returns its value when the metrics are requested. */
-  gauge(name: string, help: string, read: () => number): void;
+  /**
+   * Registers a gauge. `read` returns its value when the metrics are requested. `combine` makes one value of those of
+   * two modules; the default adds them.
+   */
+  gauge(name: string, help: string, read: () => number, combine?: (a: number, b: number) => number): void;
   /** Registers a counter that the application counts itself. `read` is called as for a gauge. */
   counter(name: string, help: string, read: () => number): void;
   /** Registers a histogram with these upper bounds. */

@@ -81,6 +81,7 @@ describe('the package for hosts', () => {
         'amqplib',
         'class-validator',
         'passport',
+        'prom-client',
         'rxjs',
         'typeorm',
       ],

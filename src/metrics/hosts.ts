@@ -1,0 +1,3 @@
+/* The public names for host applications. The index is for internal modules and may change with them. */
+
+export { TimeLogMetrics } from './time-log-metrics.js';

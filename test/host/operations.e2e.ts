@@ -1,0 +1,87 @@
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Module, type ModuleMetadata } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { EventRelayModule } from '../../libs/event-relay/src/index.js';
+import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
+import { TimeLogMetrics } from '../../src/metrics/hosts.js';
+import { TimeLogHealth, TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
+import { MemorySink } from '../events/memory-sink.js';
+import { migrateForRelay } from '../events/relay-host.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import { LOG } from '../support/requests.js';
+import { hostDataSource, useHosts } from './embedded.js';
+
+const hosts = useHosts();
+beforeAll(() => migrateForRelay(hosts.database.url));
+const caller = () => ({ id: 'ada', scopes: ['time-logs:read', 'time-logs:write'] });
+const timeLogs = TimeLogModule.forRoot({ caller });
+
+describe('the health of time logs', () => {
+  const inMemory = (get: () => Promise<undefined>) => {
+    const useValue = Object.assign(new InMemoryTimeLogRepository(), { get });
+    const adapters = [{ provide: TimeLogRepository, useValue }];
+    return [TimeLogModule.forRoot({ caller, adapters, limits: { deadline: 100 } })];
+  };
+  const allow = (isAllowed: boolean) =>
+    queryOnce(
+      hosts.database.superuserUrl.replace(/\/[^/?]+(?=\?|$)/, '/postgres'),
+      `alter database ${hosts.database.name} with allow_connections ${isAllowed}`,
+    );
+  afterEach(() => allow(true));
+
+  it.each<[string, 'up' | 'down', () => NonNullable<ModuleMetadata['imports']>]>([
+    ['a database that works', 'up', () => [hostDataSource(hosts.database.url), timeLogs]],
+    ['an adapter that works', 'up', () => inMemory(() => Promise.resolve(undefined))],
+    ['an adapter that fails', 'down', () => inMemory(() => Promise.reject(new Error('away')))],
+    ['an adapter that does not answer', 'down', () => inMemory(() => new Promise(() => undefined))],
+  ])('of %s is %s', async (_what, status, modules) => {
+    await hosts.serve(modules());
+    const health = hosts.app.get(TimeLogHealth);
+    expect(await health.isHealthy()).toEqual({ 'time-logs': { status } });
+    const outcome = health.check().then(
+      () => 'up',
+      () => 'down',
+    );
+    expect(await outcome).toBe(status);
+  });
+
+  it('is down while the database is away', async () => {
+    await hosts.serve([hostDataSource(hosts.database.url), timeLogs]);
+    const health = hosts.app.get(TimeLogHealth);
+    await allow(false);
+    await eventually(async () => {
+      await queryOnce(
+        hosts.database.superuserUrl.replace(/\/[^/?]+(?=\?|$)/, '/postgres'),
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${hosts.database.name}'`,
+      );
+      expect(await health.isHealthy('logs')).toEqual({ logs: { status: 'down' } });
+    });
+    await expect(health.check()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+});
+
+it('registers its metrics with the registry of the host, those of two modules together', async () => {
+  class PartnerTimeLogs extends TimeLogCoreModule {}
+  const partner = PartnerTimeLogs.forRoot({});
+  @Module({ imports: [timeLogs, partner], providers: [TimeLogMetrics] })
+  class Metrics {}
+  const relays = ['first', 'second'].map((name) => {
+    const sink = Object.assign(new MemorySink(), { name });
+    return EventRelayModule.over(timeLogs, sink);
+  });
+  await hosts.serve([hostDataSource(hosts.database.url), timeLogs, partner, ...relays, Metrics]);
+  const registry = new Registry();
+  hosts.app.get(TimeLogMetrics).register(registry);
+  const services = hosts.app.get(TimeLogService, {
+    strict: false,
+    each: true,
+  });
+  expect(new Set(services).size).toBe(2);
+  for (const service of new Set(services)) await service.record(LOG);
+  const text = await registry.metrics();
+  expect(text).toContain('time_log_write_batch_size_count 2\n');
+  expect(text).toMatch(/^time_log_write_queue_length 0\n(?:.*\n)*time_log_event_lag_seconds /m);
+  expect(text).toMatch(/^database_pool_connections [1-9]/m);
+});
