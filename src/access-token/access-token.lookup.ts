@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { inBackground } from '../../libs/batching/src/index.js';
 import { reasonOf } from '../../libs/errors/src/index.js';
 import { type Caller, parseProjectBinding } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
@@ -48,7 +49,7 @@ export class AccessTokenLookup {
       [digests],
     );
     const used = rows.filter(({ isUseOutdated }) => isUseOutdated).map(({ id }) => id);
-    if (used.length > 0 && !this.isRecordingUse) void this.recordUse(used);
+    if (used.length > 0 && !this.isRecordingUse) void inBackground(() => this.recordUse(used));
     return new Map(
       rows.map(({ id, digest, scopes, projects, remainingMs }) => [
         digest.toString('latin1'),

@@ -1,4 +1,5 @@
 import type { DataSource, QueryRunner, ReplicationMode } from 'typeorm';
+import { inBackground } from '../../libs/batching/src/index.js';
 import { Backends, type DatabaseServer } from './backends.js';
 
 /** The time after which a statement is overdue: longer than its `statement_timeout`. */
@@ -65,7 +66,7 @@ export class Connections {
   async watch<T>(runner: QueryRunner, statement: () => Promise<T>): Promise<T> {
     const connection = (await runner.connect()) as Connection;
     this.startTimes.set(connection, performance.now());
-    this.timer ??= setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
+    this.timer ??= setInterval(() => void inBackground(() => this.check()), CHECK_INTERVAL_MS).unref();
     try {
       return await statement();
     } finally {

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { inBackground } from '../../libs/batching/src/index.js';
 
 const CHECK_INTERVAL_MS = 2_000;
 
@@ -26,7 +27,7 @@ export class Durability {
     if (now < this.nextCheck) return;
     this.nextCheck = now + CHECK_INTERVAL_MS;
     // `Database` logs an outage, and a later commit starts another check.
-    this.check().catch(() => undefined);
+    inBackground(() => this.check()).catch(() => undefined);
   };
 
   /** Reads the settings, and logs them if those of the server have changed. */

@@ -1,12 +1,19 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Module, type ModuleMetadata } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
-import { EventRelayModule } from '../../libs/event-relay/src/index.js';
+import { EventRelayModule, eventRelayEntities } from '../../libs/event-relay/src/index.js';
 import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { TimeLogMetrics } from '../../src/metrics/hosts.js';
-import { TimeLogHealth, TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
+import {
+  timeLogEntities,
+  TimeLogHealth,
+  TimeLogRepository,
+  TimeLogService,
+} from '../../src/time-log/index.js';
 import { MemorySink } from '../events/memory-sink.js';
 import { migrateForRelay } from '../events/relay-host.js';
 import { queryOnce } from '../support/postgres-cluster.js';
@@ -17,6 +24,41 @@ const hosts = useHosts();
 beforeAll(() => migrateForRelay(hosts.database.url));
 const caller = () => ({ id: 'ada', scopes: ['time-logs:read', 'time-logs:write'] });
 const timeLogs = TimeLogModule.forRoot({ caller });
+
+it('leaves no statement of the background in the context of the start or of a request', async () => {
+  const context = new AsyncLocalStorage<string>();
+  const statements: [string, string | undefined][] = [];
+  const nothing = () => undefined;
+  const logQuery = (sql: unknown) => void statements.push([String(sql), context.getStore()]);
+  const logger = {
+    ...{ logQuery, logQueryError: nothing, logQuerySlow: nothing },
+    ...{ logSchemaBuild: nothing, logMigration: nothing, log: nothing },
+  };
+  const dataSource = TypeOrmModule.forRoot({
+    type: 'postgres',
+    url: hosts.database.url,
+    entities: [...timeLogEntities, ...eventRelayEntities],
+    logging: true,
+    logger,
+  });
+  const relay = EventRelayModule.over(timeLogs, new MemorySink());
+  await context.run('start', () =>
+    hosts.serve([dataSource, timeLogs, relay], {
+      prepare: (app) =>
+        app.use((_request: unknown, _response: unknown, next: () => void) => context.run('request', next)),
+    }),
+  );
+  expect((await hosts.send('POST', '/api/v1/time-logs', LOG))[0]).toBe(201);
+  expect((await hosts.send('GET', '/api/v1/time-logs'))[0]).toBe(200);
+  const contextsOf = (text: string) => {
+    const contexts = statements.filter(([sql]) => sql.includes(text)).map(([, store]) => store);
+    return [...new Set(contexts)];
+  };
+  for (const text of ['fold_time_log_counts', 'for update skip locked', 'time_log_relays'])
+    await eventually(() => expect([text, contextsOf(text)]).toEqual([text, [undefined]]));
+  for (const text of ['insert into "time_logs"', 'page_time_logs'])
+    expect([text, contextsOf(text)]).toEqual([text, ['request']]);
+});
 
 describe('the health of time logs', () => {
   const inMemory = (get: () => Promise<undefined>) => {

@@ -1,5 +1,6 @@
 import { DomainError } from '../../errors/src/index.js';
 import type { Observer } from '../../measures/src/index.js';
+import { inBackground } from './background.js';
 
 /** The limits of a Batcher. */
 export interface BatcherLimits {
@@ -85,8 +86,10 @@ export class Batcher<Item, Outcome> {
     this.isRunning = true;
     let run = this.start(0);
     while (run !== undefined) {
-      const deliver = await run.deliver;
-      run = this.start(run.size);
+      const { size, deliver: delivery } = run;
+      const deliver = await delivery;
+      // Not in the context of the item that started the first run.
+      run = inBackground(() => this.start(size));
       // Not at once: the next run is sent only after some promises have settled.
       setImmediate(deliver);
     }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FairQueue } from './fair-queue.js';
@@ -79,6 +80,16 @@ describe('FairQueue', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
     await expect(run('f')).rejects.toMatchObject({ ...unavailable, message: 'full' });
     expect([begun, queue.length]).toEqual([['a', 'b'], 3]);
+  });
+
+  it('begins a task that has waited in its own asynchronous context', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const contexts: unknown[] = [];
+    const runs = ['a', 'b', 'c', 'd'].map((name) =>
+      storage.run(name, () => queue.run(name, async () => void contexts.push(storage.getStore()))),
+    );
+    await Promise.all(runs);
+    expect(contexts).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('serves the waiting callers in rotation', async () => {

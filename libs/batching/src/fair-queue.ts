@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { type BatcherLimits, type MeasurableBatcher, unavailableError } from './batcher.js';
 
 interface TaskOptions {
@@ -14,7 +15,7 @@ interface WaitingTask {
   /** When the caller gives up, in milliseconds. */
   readonly until: number;
   readonly key: string | undefined;
-  readonly begin: () => Promise<void>;
+  begin: () => Promise<void>;
   readonly refuse: (message?: string) => void;
 }
 
@@ -91,6 +92,8 @@ export class FairQueue {
       this.count(task, 1);
       this.waiting.set(caller, own);
       this.next();
+      // A task that has to wait is begun by another one, but in its own asynchronous context.
+      if (own.at(-1) === task) task.begin = AsyncResource.bind(begin);
       while (this.limitedWeight > this.limits.queue) this.refuseOne(own);
     });
   }

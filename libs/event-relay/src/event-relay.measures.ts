@@ -1,4 +1,5 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { inBackground } from '../../batching/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { MetricsSource, type Meter } from '../../measures/src/index.js';
 import { OutageLatch, Database } from '../../../src/database/index.js';
@@ -36,8 +37,9 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
   }
 
   override registerMetrics(meter: Meter): void {
-    void this.measureLag();
-    this.timer = setInterval(() => void this.measureLag(), this.intervals.measurement).unref();
+    const measure = () => void inBackground(() => this.measureLag());
+    measure();
+    this.timer = setInterval(measure, this.intervals.measurement).unref();
     meter.gauge(
       'time_log_event_lag',
       `Events of time logs that are not known to be published; at most ${MAX_COUNTED_EVENTS}.`,

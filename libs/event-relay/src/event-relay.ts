@@ -9,6 +9,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { inBackground } from '../../batching/src/index.js';
 import { DomainError, reasonOf } from '../../errors/src/index.js';
 import { OutageLatch, Database } from '../../../src/database/index.js';
 import {
@@ -77,7 +78,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
 
   onApplicationBootstrap(): void {
     this.timeLogs.onRecorded(() => this.isRelaying && this.wakeSignal.set());
-    this.running = this.run();
+    this.running = inBackground(() => this.run());
   }
 
   /**

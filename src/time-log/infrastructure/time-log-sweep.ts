@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import { inBackground } from '../../../libs/batching/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import type { Database } from '../../database/index.js';
 import { TimeLogKey } from './time-log-key.entity.js';
@@ -49,7 +50,7 @@ export class TimeLogSweep {
     if (!isDue) return;
     this.nextRemoval = performance.now() + KEY_REMOVAL_INTERVAL_MS;
     if (++this.removals % KEY_REMOVALS_PER_SCAN === 0) this.lastRemoved = '-infinity';
-    void this.repeat(() => this.removeExpiredKeys(), MAX_KEYS, KEY_PAUSE_MS);
+    void inBackground(() => this.repeat(() => this.removeExpiredKeys(), MAX_KEYS, KEY_PAUSE_MS));
   }
 
   private fold(): void {
@@ -57,7 +58,9 @@ export class TimeLogSweep {
     this.timer = undefined;
     if (this.isFolding) return;
     [this.isFolding, this.changed] = [true, 0];
-    void this.repeat(() => this.foldCounts(), MAX_LOGS, FOLD.pauseMs).finally(() => (this.isFolding = false));
+    void inBackground(() => this.repeat(() => this.foldCounts(), MAX_LOGS, FOLD.pauseMs)).finally(
+      () => (this.isFolding = false),
+    );
   }
 
   /** Repeats a statement until it affects fewer rows than its limit. */
