@@ -75,6 +75,7 @@ try {
     write(page, readFileSync(join(import.meta.dirname, page)));
   for (const file of ['LICENSE', join('src', 'api-docs', 'asyncapi.json')])
     write(basename(file), readFileSync(join(PROJECT, file)));
+  stageExamples();
   console.log(pack(directory));
 } finally {
   rmSync(staging, { recursive: true });
@@ -109,6 +110,18 @@ function stage({ type, folder }) {
   // Defines the module type of the folder for Node, TypeScript and bundlers.
   write(`${folder}/package.json`, json({ type }));
   return [...code.packages, ...types.packages];
+}
+
+/** Adds the applications that the documents quote. */
+function stageExamples() {
+  for (const host of ['nest-11', 'nest-12']) {
+    const folder = join(PROJECT, 'test', 'lab', 'estate', host);
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      const file = relative(folder, join(entry.parentPath, entry.name));
+      const isSource = !/^(node_modules|dist)[/\\]|^package-lock[.]json$/.test(file);
+      if (entry.isFile() && isSource) write(join('examples', host, file), readFileSync(join(folder, file)));
+    }
+  }
 }
 
 /** Compiles the sources. Returns the contents of the output files by path in the package. */
@@ -146,10 +159,11 @@ function textsIn(folder) {
   return `export const TEXTS: Readonly<Record<string, string>> = ${json(Object.fromEntries(texts))}`;
 }
 
-/** Returns a module with the OpenAPI document. */
+/** Returns a module with the parts of the OpenAPI document that describe routes. */
 function documentText() {
   const text = readFileSync(join(PROJECT, 'src', 'api-docs', 'openapi.json'), 'utf8');
-  return `export const DOCUMENT_TEXT: string = ${json(text)}`;
+  const { paths, components } = JSON.parse(text);
+  return `export const DOCUMENT_TEXT: string = ${json(JSON.stringify({ paths, components }))}`;
 }
 
 function fail(diagnostic) {

@@ -1,4 +1,4 @@
-/** The default limits of time logs, for hosts and for `src/process/settings.ts`. */
+/** The default limits of time logs, for hosts and for the settings of the service. */
 export const TIME_LOG_LIMITS = {
   /** The maximum size of a body in bytes. */
   bodyLimit: 65_536,

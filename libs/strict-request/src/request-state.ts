@@ -129,7 +129,7 @@ export function applyRules(
   state.extraField = extraField;
 }
 
-/** Applies the rules of the module, since an app may run without http-edge. Refuses no request. */
+/** Applies the rules of the module, since a host has no HTTP edge. Refuses no request. */
 @Injectable()
 export class RequestRulesGuard implements CanActivate {
   constructor(@Inject(REQUEST_RULES) private readonly rules: RequestRules) {}

@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
 };
 /** The maximum duration of an export: it holds up vacuum and migrations. */
 const MAX_DURATION_MS = 5 * 60_000;
-/** The time that running exports have at a shutdown, as long as the drain of http-edge. */
+/** The time that running exports have at a shutdown, as long as requests have in our service. */
 const DRAIN_TIMEOUT_MS = 8_000;
 
 /** Exports over HTTP. The route exists only if the store has exports. */

@@ -49,7 +49,7 @@ export class TypeOrmExportRepository extends ExportRepository {
 
   /**
    * Returns the place right before the horizon of the feed. All events before it are in the snapshot, and those after
-   * it are harmless to apply again. The position right after the mark belongs to logs from before it (feed.sql), and
+   * it are harmless to apply again. The position right after the mark belongs to logs from before it, and
    * there is nothing below it that the snapshot lacks, so that the mark itself is the place.
    */
   private async lastEventIdOf({ filter }: ExportRequest, snapshot: Snapshot): Promise<string | undefined> {

@@ -13,7 +13,7 @@ import {
 } from '../domain/time-log-event.js';
 import { openPlace, sealPlace, type StoredPlace } from './place-token.js';
 
-/** The SQLSTATE for a place after which records of deletions were removed (feed.sql of the schema). */
+/** The SQLSTATE for a place after which records of deletions were removed. */
 const GONE_STATE = /^TL410$/;
 
 /** Returns SQL for a time in milliseconds, which does not depend on the date style of the server. */

@@ -54,7 +54,7 @@ export class OldTimeLogs {
 
   /**
    * Drops logs in short transactions, skips locked ones, and returns the number of dropped logs. The
-   * next transaction opens before one commits (schema/feed.sql). A full disk makes them smaller.
+   * next transaction opens before one commits, for the feed. A full disk makes them smaller.
    */
   async drop(before: CalendarDate, { isTold, signal, onProgress }: DropOptions): Promise<number> {
     const open: Transaction[] = [await this.begin()];

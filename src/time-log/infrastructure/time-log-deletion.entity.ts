@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A deletion for the feed (src/feed/README.md). Triggers write it. */
+/** A deletion for the feed. Triggers write it. */
 @Entity('time_log_deletions', { synchronize: false })
 @Index('time_log_deletions_mark_idx', ['position', 'id'], { where: 'project_id IS NULL' })
 export class TimeLogDeletion {

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A log that has left a project, for readers of that project (src/feed/README.md). Triggers write it. */
+/** A log that has left a project, for readers of that project. Triggers write it. */
 @Entity('time_log_departures', { synchronize: false })
 export class TimeLogDeparture {
   /** The position of the departure in the feed, a decimal number. */

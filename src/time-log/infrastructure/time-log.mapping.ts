@@ -80,7 +80,7 @@ export const TIME_LOG_COLUMNS = {
 for (const [field, options] of Object.entries(TIME_LOG_COLUMNS)) Column(options)(TimeLog.prototype, field);
 /** The options of columns that only PostgreSQL writes, and that logs do not have. */
 const BY_SERVER = { select: false, insert: false, update: false };
-// The position in the feed (src/feed/README.md). TypeORM compares defaults without their casts.
+// The position in the feed. TypeORM compares defaults without their casts.
 const currentTransaction = () => '((pg_current_xact_id()))';
 Column({ type: 'bigint', default: currentTransaction, ...BY_SERVER })(TimeLog.prototype, 'position');
 // Triggers write this column for the feed.

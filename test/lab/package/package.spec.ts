@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useDirectory } from './directory.js';
@@ -8,18 +8,24 @@ import { type Manifest, manifestIn, unpacked } from './tarball.js';
 describe('the package for hosts', () => {
   const directory = useDirectory();
   let tarball: string;
+  let contents: ReadonlyMap<string, string>;
   let files: string[];
   let manifest: Manifest;
 
   beforeAll(async () => {
     tarball = await packLib(directory.path);
-    const contents = await unpacked(tarball);
+    contents = await unpacked(tarball);
     files = [...contents.keys()];
     manifest = manifestIn(contents);
   });
 
   it('holds two builds of what is exported, what that imports, and nothing else', () => {
-    const folders = files.map((file) => file.split('/').slice(0, 4).join('/'));
+    const folders = files.map((file) =>
+      file
+        .split('/')
+        .slice(0, file.startsWith('examples/') ? 2 : 4)
+        .join('/'),
+    );
     const libs =
       'auth batching errors event-relay host-kit measures messages open-api strict-request strict-url'.split(
         ' ',
@@ -35,6 +41,7 @@ describe('the package for hosts', () => {
         'LICENSE',
         'README.md',
         'asyncapi.json',
+        ...['examples/nest-11', 'examples/nest-12'],
         ...pages,
         ...build('dist/commonjs'),
         ...build('dist/esm'),
@@ -88,6 +95,27 @@ describe('the package for hosts', () => {
     ]);
     const ranges = [...Object.values(manifest.dependencies), ...Object.values(manifest.peerDependencies)];
     expect(ranges.filter((range) => !range.startsWith('^'))).toEqual([]);
+  });
+
+  it('refers to no file, script or library of the project that is not in it', async () => {
+    const libs = await readdir(join(PROJECT, 'libs'));
+    const missing = libs.filter(
+      (lib) => lib.includes('-') && !files.some((file) => file.includes(`/${lib}/`)),
+    );
+    expect(missing).toContain('http-edge');
+    const references = new RegExp(
+      `(?<![\\w/.@*-])(?:(?:[\\w-]+/)*[\\w.-]+[.](?:md|sql|ts|mjs|json|sh|ya?ml)|(?:docker|libs|src|test)/[\\w/-]+` +
+        `|CONTRIBUTING|npm run [\\w:]+|${missing.join('|')})\\b`,
+      'g',
+    );
+    const exists = (name: string) =>
+      files.some((file) =>
+        [file, file.replace(/[.]d[.]ts$/, '.ts')].some((path) => `/${path}`.endsWith(`/${name}`)),
+      );
+    const lost = [...contents].flatMap(([file, text]) =>
+      [...text.matchAll(references)].flatMap(([name]) => (exists(name) ? [] : [`${file}: ${name}`])),
+    );
+    expect(lost).toEqual([]);
   });
 
   it('is the same, byte for byte, when it is made again', async () => {

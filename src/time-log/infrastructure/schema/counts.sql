@@ -1,5 +1,5 @@
 -- Counts and sums of logs by month and decade, and the changes that a fold has not yet added to
--- them. See README.md.
+-- them.
 
 -- A month of one project, or of all projects together (project_id is then the nil UUID). A count is
 -- the sum of all parts: part 0 has the folded changes, and each statement that changed many logs

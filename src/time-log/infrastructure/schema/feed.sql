@@ -1,6 +1,5 @@
--- The feed: logs in the order of their transactions, with their corrections and deletions. See
--- src/feed/README.md. The argument of the triggers is the shift: the difference between positions
--- and transaction ids.
+-- The feed: logs in the order of their transactions, with their corrections and deletions. The
+-- argument of the triggers is the shift: the difference between positions and transaction ids.
 
 -- Called before the update of a log. If a value changes, the row moves to the end of the feed. A
 -- position that the statement sets must not be earlier, because readers have passed earlier

@@ -1,5 +1,5 @@
 -- Keeps positions in the feed ascending from server to server, although each server has its own
--- transaction ids. See src/feed/README.md.
+-- transaction ids.
 
 -- Returns the shift, the difference between positions and transaction ids. It is in the default of
 -- the column.

@@ -1,4 +1,4 @@
--- The feed of some projects. See src/feed/README.md.
+-- The feed of some projects.
 
 -- A row for each project that a log has left. Readers of that project get it as a deletion.
 create table if not exists {{time_log_departures}} (

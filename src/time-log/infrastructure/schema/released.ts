@@ -12,14 +12,14 @@ export type TimeLogMigration = Type<MigrationInterface & { readonly name: string
 const DUPLICATE_TABLE = /^42P07$/;
 
 /**
- * Returns the migrations of a release, from `released/RELEASE.sql`. Never change that file. In a new
- * database the first migration creates the current schema, and the others do nothing.
+ * Returns the migrations of a release, from the text `released/RELEASE`. Never change that text. In
+ * a new database the first migration creates the current schema, and the others do nothing.
  */
 export function migrationsOf(release: string): TimeLogMigration[] {
   const statements = [
     ...TEXTS[`released/${release}`]!.matchAll(/^--> (\w+)\n([^]*?)\n(?=-->|$(?![^]))/gm),
-  ].map(([, name, sql]) => ({ name: name!, sql: sql! }));
-  return [...new Set(statements.map(({ name }) => name))].map(
+  ].map(([, name, sql]) => ({ migration: name!, sql: sql! }));
+  return [...new Set(statements.map(({ migration }) => migration))].map(
     (name) =>
       class {
         readonly name = name;
@@ -27,8 +27,7 @@ export function migrationsOf(release: string): TimeLogMigration[] {
         async up(runner: QueryRunner): Promise<void> {
           if (await isCurrent(runner)) return;
           if (name === FIRST) return createSchema(runner).catch(explain);
-          for (const statement of statements)
-            if (statement.name === name) await runText(runner, statement.sql);
+          for (const { migration, sql } of statements) if (migration === name) await runText(runner, sql);
         }
 
         readonly down = rejectDown;

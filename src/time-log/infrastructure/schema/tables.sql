@@ -7,7 +7,7 @@ create table {{time_logs}} (
   duration numeric not null,
   description text not null,
   date date not null,
-  -- The position in the feed: see feed.sql.
+  -- The position in the feed.
   "position" bigint not null default ((pg_current_xact_id())::text)::bigint,
   corrected_at timestamptz(3),
   attributes jsonb,
