@@ -40,7 +40,9 @@ it('the code for hosts stands in the hosts of the estate, word for word', () => 
 it.each(['11', '12'])(
   'the line that installs the package on Nest %s names the majors of a tested host',
   (nest) => {
-    const [, line = ''] = new RegExp(`^# Nest ${nest}\n(.+)$`, 'm').exec(read('libs/host-kit/README.md'))!;
+    const [, line = ''] = new RegExp(`Nest ${nest}:\n\n\`\`\`sh\n(.+)$`, 'm').exec(
+      read('libs/host-kit/README.md'),
+    )!;
     const { dependencies } = JSON.parse(read(`test/lab/estate/nest-${nest}/package.json`)) as {
       dependencies: Record<string, string>;
     };
