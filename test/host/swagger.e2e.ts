@@ -21,21 +21,34 @@ import {
   PartialType,
   SwaggerModule,
 } from '@nestjs/swagger';
+import { Ajv } from 'ajv';
 import { z } from 'zod';
 import { BearerAuthModule } from '../../libs/auth/src/index.js';
-import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { type AttributesSchema, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { CreateTimeLogDto, ListTimeLogsDto, TimeLogRepository } from '../../src/time-log/index.js';
 import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 
 const STORED = {
   adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],
 };
+const ATTRIBUTES = z.strictObject({ ticket: z.string().max(9) });
+const fail = () => {
+  throw new Error('the schema fails');
+};
 const ours = { ...STORED, caller: () => ({ scopes: [] }) };
 
 interface Answer {
   readonly description: string;
   readonly headers?: object;
-  readonly content?: Readonly<Record<string, { readonly schema: object; readonly examples: object }>>;
+  readonly content?: Readonly<Record<string, Body>>;
+}
+interface Body {
+  readonly schema: { readonly $ref: string };
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+interface Bounded {
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: boolean;
 }
 interface Operation {
   readonly security: readonly object[];
@@ -181,6 +194,39 @@ describe('the OpenAPI document of a host', () => {
     expect(examples(second)).toContain('"source":"urn:others"');
     expect(examples(second)).not.toContain('"source":"/api/v1/time-logs"');
     expect(examples(first)).toContain('"source":"/api/v1/time-logs"');
+  });
+
+  it.each<[string, AttributesSchema | undefined, boolean | undefined]>([
+    ['no attributes', undefined, false],
+    ['optional attributes', ATTRIBUTES.optional(), false],
+    ['required attributes', ATTRIBUTES, true],
+    ['attributes with a default', ATTRIBUTES.default({ ticket: 'a' }), false],
+    ['attributes that are looked up', ATTRIBUTES.optional().refine(() => Promise.resolve(true)), undefined],
+    ['a schema that fails', ATTRIBUTES.or(z.custom(() => fail())), undefined],
+  ])('has only examples that are valid with %s', async (_what, attributes, isRequired) => {
+    const document = await documentOf([TimeLogModule.forRoot({ ...ours, attributes })]);
+    const { components } = JSON.parse(JSON.stringify(document), (_key, value: Bounded | null) =>
+      value?.exclusiveMinimum === true
+        ? { ...value, exclusiveMinimum: value.minimum, minimum: undefined }
+        : value,
+    ) as OpenAPIObject;
+    const ajv = new Ajv({ strict: false, validateFormats: false }).addSchema({ $id: 'host:', components });
+    const bodies = operationsOf(document).flatMap(({ requestBody, responses }) => [
+      ...(requestBody ? [requestBody] : []),
+      ...Object.values(responses),
+    ]);
+    const contents = bodies.flatMap(({ content = {} }) => Object.values(content));
+    const invalid = contents.flatMap(({ schema: { $ref }, examples = {} }) => {
+      const validate = ajv.getSchema(`host:${$ref}`)!;
+      return Object.values(examples).filter(({ value }) => !validate(value));
+    });
+    expect(invalid).toEqual([]);
+    const ofLogs = contents.filter(({ schema: { $ref } }) => /NewTimeLogs?$/.test($ref));
+    expect(ofLogs.map(({ examples }) => examples === undefined)).toEqual(
+      Array<boolean>(3).fill(isRequired !== false),
+    );
+    const { NewTimeLog: log } = document.components!.schemas as Record<string, { required: string[] }>;
+    expect(log!.required.includes('attributes')).toBe(isRequired === true);
   });
 
   it('takes no title of the attributes of a host for the name of a schema', async () => {

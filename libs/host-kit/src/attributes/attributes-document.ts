@@ -10,8 +10,24 @@ const WITH_ATTRIBUTES: Readonly<Record<string, Direction>> = {
   RecordedTimeLog: 'output',
 };
 
+/** Returns whether a log must have attributes; undefined if the schema does not answer at once. */
+export function requiresAttributes(schema: AttributesSchema): boolean | undefined {
+  try {
+    const result = schema['~standard'].validate(undefined);
+    if (!('then' in result)) return result.issues !== undefined;
+    result.catch(() => undefined);
+  } catch {
+    // The schema itself fails, which requests report.
+  }
+  return undefined;
+}
+
 /** Adds the schema of attributes to the schemas of logs. */
-export function withAttributesSchema(schemas: Schemas, schema: AttributesSchema): Schemas {
+export function withAttributesSchema(
+  schemas: Schemas,
+  schema: AttributesSchema,
+  isRequired = false,
+): Schemas {
   const withAttributes = (name: string, attributes: SchemaObject): SchemaObject => {
     const { properties, ...log } = schemas[name]!;
     return { ...log, properties: { ...properties, attributes } };
@@ -22,7 +38,10 @@ export function withAttributesSchema(schemas: Schemas, schema: AttributesSchema)
   ]);
   // A patch has a part of the attributes, which alone need not match their schema.
   const TimeLogPatch = withAttributes('TimeLogPatch', { ...ANY_OBJECT, nullable: true });
-  return { ...schemas, ...(Object.fromEntries(changed) as Schemas), TimeLogPatch };
+  const described: Schemas = { ...schemas, ...(Object.fromEntries(changed) as Schemas), TimeLogPatch };
+  if (!isRequired) return described;
+  const { required = [], ...log } = described.NewTimeLog!;
+  return { ...described, NewTimeLog: { ...log, required: [...required, 'attributes'] } };
 }
 
 const ANY_OBJECT: SchemaObject = { type: 'object', additionalProperties: true };

@@ -11,7 +11,7 @@ import {
 import type { AttributesSchema } from '../attributes/schema-attributes.js';
 import { CreateTimeLogDto, DEFAULT_EVENT_SOURCE, ListTimeLogsDto } from '../../../../src/time-log/index.js';
 import { TotalTimeLogsDto } from '../../../../src/totals/index.js';
-import { withAttributesSchema } from '../attributes/attributes-document.js';
+import { requiresAttributes, withAttributesSchema } from '../attributes/attributes-document.js';
 import { ROUTES, routesOf } from './enabled-routes.js';
 import { DOCUMENT_TEXT } from './document.js';
 
@@ -65,11 +65,12 @@ function translationFor(document: HostDocument): Translation {
   const existing = translations.get(document);
   if (existing) return existing;
   const { source, attributes } = document;
-  const { paths, components } = toOpenApi30(documentWith(source));
+  const isRequired = attributes ? requiresAttributes(attributes) : false;
+  const { paths, components } = toOpenApi30(documentWith(source, isRequired === false));
   const schemas = withoutErrorCodes(components.schemas);
   const translation = {
     paths,
-    schemas: attributes === undefined ? schemas : withAttributesSchema(schemas, attributes),
+    schemas: attributes === undefined ? schemas : withAttributesSchema(schemas, attributes, isRequired),
   };
   translations.set(document, translation);
   return translation;
@@ -100,10 +101,15 @@ function operationIn(
   };
 }
 
-/** Returns our document with this source of events. */
-function documentWith(source: string): object {
-  return JSON.parse(DOCUMENT_TEXT, (_name, value: unknown) =>
-    value === DEFAULT_EVENT_SOURCE ? source : value,
+/** Returns our document with this source of events, and with examples of new logs, which have no attributes. */
+function documentWith(source: string, hasExamples = true): object {
+  return JSON.parse(
+    DOCUMENT_TEXT,
+    (_name, value: { readonly schema?: { readonly $ref?: string } } | null) => {
+      const { schema } = value ?? {};
+      if (!hasExamples && /[/]NewTimeLogs?$/.test(schema?.$ref ?? '')) return { schema };
+      return (value as unknown) === DEFAULT_EVENT_SOURCE ? source : value;
+    },
   ) as object;
 }
 
