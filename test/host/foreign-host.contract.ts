@@ -68,17 +68,11 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
     const descriptions = (body: unknown) =>
       (body as { data: { description: string }[] }).data.map(({ description }) => description);
 
-    /** Starts a host in the place of the one that runs. */
-    const restart = async (inMemory: boolean) => {
-      await host.close();
-      host = await startHost({ databaseUrl: database.url, inMemory, messagesPort });
-    };
-
     beforeAll(async () => {
       database = await createTestDatabase();
       await query(`create schema "${SCHEMA}"`);
       messagesPort = await unusedPort();
-      host = await startHost({ databaseUrl: database.url, inMemory: false, messagesPort });
+      host = await startHost({ databaseUrl: database.url, messagesPort });
     });
     afterAll(async () => {
       await host.close();
@@ -144,14 +138,6 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       expect(await post('/work/time-logs', 'worker', { duration: 0, x: 1 })).toEqual([400, invalid]);
       expect(await send('/approvals')).toEqual([409, { host: 'a conflict of the host' }]);
       expect(await send('/nowhere')).toEqual([404, { host: 'Cannot GET /internal/nowhere' }]);
-    });
-
-    it('keeps the status and the words that a guard of the host chose', async () => {
-      const response = await fetch(`${host.url}/internal/work/time-logs`, { headers: { 'x-unpaid': '1' } });
-      expect([response.status, await response.json()]).toEqual([
-        402,
-        refusal('PAYMENT_REQUIRED', 'payment required'),
-      ]);
     });
 
     it('guards a route of its own', async () => {
@@ -259,32 +245,6 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       const document = (await (await fetch(`${host.url}/docs-json`)).json()) as OpenAPIObject;
       expect(Object.keys(document.paths)).toContain('/internal/approvals/mine');
       expectOurRoutes(document, '/internal/work');
-    });
-
-    it('gets a log by its id', async () => {
-      const [, recorded] = await post('/work/time-logs', 'worker', { description: 'got' });
-      const { id } = (recorded as { data: { id: string } }).data;
-      expect(await send(`/work/time-logs/${id}`, { token: 'reader' })).toEqual([200, recorded]);
-      expect(await send('/work/time-logs/x', { token: 'reader' })).toEqual([
-        400,
-        refusal('VALIDATION_ERROR', 'id must be a UUID'),
-      ]);
-    });
-
-    it('puts an adapter of its own in the place of ours: what it does not provide has no route', async () => {
-      await restart(true);
-      try {
-        await post('/work/time-logs', 'worker', { description: 'in memory' });
-        const [, listed] = await send('/work/time-logs', { token: 'reader' });
-        expect(descriptions(listed)).toEqual(['in memory']);
-        for (const path of ['totals', 'events'])
-          expect(await send(`/work/time-logs/${path}`, { token: 'reader' })).toEqual([
-            400,
-            refusal('VALIDATION_ERROR', 'id must be a UUID'),
-          ]);
-      } finally {
-        await restart(false);
-      }
     });
   });
 }

@@ -4,11 +4,8 @@ import {
   ConflictException,
   Controller,
   type ExceptionFilter,
-  type ExecutionContext,
   Get,
   HttpException,
-  HttpStatus,
-  Injectable,
   Module,
   Param,
   type PipeTransform,
@@ -37,10 +34,8 @@ import {
   PageRequest,
   Period,
   TimeLog,
-  timeLogEntities,
   timeLogMigrations,
   TimeLogModule,
-  type TimeLogPage,
   TimeLogRepository,
   TimeLogService,
 } from 'time-logs/time-log';
@@ -213,70 +208,8 @@ class TrimmingPipe implements PipeTransform {
   }
 }
 
-function requirePayment(context: ExecutionContext): boolean {
-  if (context.switchToHttp().getRequest<Request>().headers['x-unpaid'] === undefined) return true;
-  throw new HttpException('payment required', HttpStatus.PAYMENT_REQUIRED);
-}
-
-@Injectable()
-class MemoryTimeLogRepository extends TimeLogRepository {
-  readonly logs: TimeLog[] = [];
-
-  override async add(log: TimeLog): Promise<void> {
-    this.logs.push(log);
-  }
-
-  override async addOnce(log: TimeLog): Promise<string> {
-    this.logs.push(log);
-    return log.id;
-  }
-
-  override async known(): Promise<undefined> {
-    return undefined;
-  }
-
-  override async addAll(logs: readonly TimeLog[]): Promise<void> {
-    this.logs.push(...logs);
-  }
-
-  override async addAllOnce(logs: readonly TimeLog[]): Promise<readonly string[]> {
-    this.logs.push(...logs);
-    return logs.map(({ id }) => id);
-  }
-
-  override async knownAll(): Promise<undefined> {
-    return undefined;
-  }
-
-  override transact<T>(work: (transaction: object) => Promise<T>): Promise<T> {
-    return work({});
-  }
-
-  override within(): this {
-    return this;
-  }
-
-  override async correct(): Promise<undefined> {
-    return undefined;
-  }
-
-  override async delete(): Promise<undefined> {
-    return undefined;
-  }
-
-  override async get(id: string): Promise<TimeLog | undefined> {
-    return this.logs.find((log) => log.id === id);
-  }
-
-  override async find(): Promise<TimeLogPage> {
-    return { logs: this.logs, total: this.logs.length };
-  }
-}
-
-function hostModule({ databaseUrl, inMemory }: HostOptions) {
-  const timeLogs = inMemory
-    ? TimeLogModule.withAdapters({ provide: TimeLogRepository, useClass: MemoryTimeLogRepository })
-    : TimeLogModule.forRoot({ limits: { deadline: 5_000 } });
+function hostModule(databaseUrl: string) {
+  const timeLogs = TimeLogModule.forRoot({ limits: { deadline: 5_000 } });
 
   @Module({ imports: [timeLogs], controllers: [ApprovalController, WhoseMessages] })
   class ApprovalModule {}
@@ -289,7 +222,7 @@ function hostModule({ databaseUrl, inMemory }: HostOptions) {
         schema: SCHEMA,
         entityPrefix: PREFIX,
         autoLoadEntities: true,
-        entities: inMemory ? [...timeLogEntities, Approval] : [Approval],
+        entities: [Approval],
         migrations: [...timeLogMigrations, CreateApprovals1800000000000],
         migrationsRun: true,
         installExtensions: false,
@@ -307,21 +240,18 @@ function hostModule({ databaseUrl, inMemory }: HostOptions) {
 
 export interface HostOptions {
   readonly databaseUrl: string;
-  /** With a repository of its own in the place of ours. */
-  readonly inMemory: boolean;
   /** Where it takes messages over TCP. */
   readonly messagesPort: number;
 }
 
 /** Starts the host on a free port of loopback. */
 export async function startHost(options: HostOptions): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(hostModule(options), {
+  const app = await NestFactory.create<NestExpressApplication>(hostModule(options.databaseUrl), {
     logger: false,
     abortOnError: false,
   });
   app.setGlobalPrefix('internal');
   app.useGlobalPipes(new TrimmingPipe());
-  app.useGlobalGuards({ canActivate: (context) => requirePayment(context) });
   const description = new DocumentBuilder().setTitle('Host').addBearerAuth().build();
   SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description));
   app.connectMicroservice({

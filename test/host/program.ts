@@ -2,12 +2,8 @@ import { startHost } from './host.js';
 
 /** Runs the host on the database of DATABASE_URL and prints its address. */
 async function main(): Promise<void> {
-  const { DATABASE_URL: databaseUrl = '', IN_MEMORY, MESSAGES_PORT } = process.env;
-  const app = await startHost({
-    databaseUrl,
-    inMemory: IN_MEMORY !== undefined,
-    messagesPort: Number(MESSAGES_PORT),
-  });
+  const { DATABASE_URL: databaseUrl = '', MESSAGES_PORT } = process.env;
+  const app = await startHost({ databaseUrl, messagesPort: Number(MESSAGES_PORT) });
   console.log(await app.getUrl());
 }
 

@@ -73,12 +73,11 @@ export async function installTarball(directory: string, tarball: string): Promis
 /** Starts a host that was built. */
 export function startBuiltHost(
   directory: string,
-  { databaseUrl, inMemory, messagesPort }: HostOptions,
+  { databaseUrl, messagesPort }: HostOptions,
 ): Promise<RunningHost> {
   return startProgram(directory, 'program.js', {
     DATABASE_URL: databaseUrl,
     MESSAGES_PORT: String(messagesPort),
-    ...(inMemory && { IN_MEMORY: '1' }),
   });
 }
 
