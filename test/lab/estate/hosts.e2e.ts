@@ -1,4 +1,3 @@
-import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
@@ -9,9 +8,10 @@ import { useDirectory } from '../package/directory.js';
 import { installTarball, startProgram } from '../package/host-directory.js';
 import { describeInstalled } from '../package/registry.js';
 import { packLib, run } from '../package/run.js';
+import { unpack } from '../package/tarball.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
-const HOSTS = ['nest-11', 'nest-12'];
+const HOSTS = ['examples/nest-11', 'examples/nest-12'];
 
 const describeHosts = await describeInstalled('the hosts in test/lab/estate');
 
@@ -25,15 +25,8 @@ describeHosts('a stock project that embeds time logs', () => {
 
   beforeAll(async () => {
     const tarball = await packLib(root.path);
-    await Promise.all(
-      HOSTS.map(async (host) => {
-        await cp(join(import.meta.dirname, host), join(root.path, host), {
-          recursive: true,
-          filter: (path) => !/[/\\](node_modules|dist)$/.test(path),
-        });
-        await installTarball(join(root.path, host), tarball);
-      }),
-    );
+    await unpack(tarball, root.path);
+    await Promise.all(HOSTS.map((host) => installTarball(join(root.path, host), tarball)));
   });
 
   it.each(HOSTS)('is built, passes its own tests, starts and documents our routes: %s', async (host) => {
@@ -58,7 +51,7 @@ describeHosts('a stock project that embeds time logs', () => {
       const database = await createTestDatabase();
       const nats = await startNats();
       try {
-        await run('npm', ['test'], join(root.path, 'nest-12'), {
+        await run('npm', ['test'], join(root.path, HOSTS[1]!), {
           DATABASE_URL: database.url,
           NATS_URL: nats.url,
           MESSAGES_PORT: '0',

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { posix } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 /** Where the types and the code of an entry are. */
@@ -29,6 +29,14 @@ export async function unpacked(tarball: string): Promise<ReadonlyMap<string, str
     at += 512 + Math.ceil(size / 512) * 512;
   }
   return files;
+}
+
+/** Writes the files of a package's tarball to a directory. */
+export async function unpack(tarball: string, directory: string): Promise<void> {
+  for (const [path, text] of await unpacked(tarball)) {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), text);
+  }
 }
 
 export function manifestIn(files: ReadonlyMap<string, string>): Manifest {

@@ -1,19 +1,16 @@
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useDirectory } from './directory.js';
 import { packLib, PROJECT, run } from './run.js';
-import { unpacked } from './tarball.js';
+import { unpack } from './tarball.js';
 
 describe('the two builds of the package in one process', () => {
   const directory = useDirectory();
 
   beforeAll(async () => {
     // The program is in the package's own folder, so it finds the package by name; its packages are the project's.
-    for (const [path, text] of await unpacked(await packLib(directory.path))) {
-      await mkdir(dirname(join(directory.path, path)), { recursive: true });
-      await writeFile(join(directory.path, path), text);
-    }
+    await unpack(await packLib(directory.path), directory.path);
     await symlink(join(PROJECT, 'node_modules'), join(directory.path, 'node_modules'));
     await cp(join(import.meta.dirname, 'two-builds.fixture.mjs'), join(directory.path, 'program.mjs'));
   });
