@@ -24,7 +24,7 @@ const SUITES = {
   estate: { files: ['test/lab/estate'] },
   faults: { environment: { EXTENT }, options: [`--maxWorkers=${WORKERS}`], files: ['test/lab/faults'] },
   fleet: { options: ['--runInBand'], files: ['test/lab/fleet'] },
-  load: loadOf('fleet/*'),
+  load: loadOf('fleet/highest'),
   package: { environment: { EXTENT }, files: ['test/lab/package'] },
   properties: {
     environment: { EXTENT },
@@ -38,7 +38,7 @@ const SUITES = {
   },
   snapshot: loadOf('soak/old-snapshot'),
   soak: loadOf('soak/soak'),
-  specs: { files: ['test/lab/(bench|corpora|history)/.*[.]spec', 'test/lab/test-environment'] },
+  specs: { files: ['test/lab/(bench|corpora)/.*[.]spec', 'test/lab/test-environment'] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
 };
 /** Programs: folder in `test/lab`, and file. */

@@ -7,7 +7,7 @@ export type Loss =
   | { readonly lost: 'answer'; readonly by: 'close' | 'reset' | 'silence' };
 
 /** From the client, or to it. */
-export type Direction = 'there' | 'back';
+type Direction = 'there' | 'back';
 const BOTH: readonly Direction[] = ['there', 'back'];
 /** The sockets from which data of each direction come. */
 type Pair = Readonly<Record<Direction, Socket>>;

@@ -23,27 +23,22 @@ export interface Delivery {
 /** Every event that a stream keeps, in its order. */
 export async function eventsOfStream(url: string): Promise<Delivery[]> {
   const deliveries: Delivery[] = [];
-  for await (const delivery of readStream(url)) deliveries.push(delivery);
-  return deliveries;
-}
-
-/** The same, one after the other: there may be more than fit into memory. */
-export async function* readStream(url: string): AsyncGenerator<Delivery, void, undefined> {
   const connection = await connectNats({ servers: url.slice('nats://'.length) });
   try {
     const { streams } = await jetstreamManager(connection);
     const { state } = await streams.info('time-logs');
-    if (state.messages === 0) return;
+    if (state.messages === 0) return deliveries;
     const consumer = await jetstream(connection).consumers.get('time-logs');
     for await (const message of await consumer.consume()) {
       const { headers } = message;
-      yield {
+      deliveries.push({
         id: headers?.get('Nats-Msg-Id'),
         contentType: headers?.get('content-type'),
         event: message.json<CloudEvent>(),
-      };
+      });
       if (message.seq === state.last_seq) break;
     }
+    return deliveries;
   } finally {
     await connection.close();
   }

@@ -12,18 +12,18 @@ class TimedLedger extends Ledger {
   /** Not answered: the connection was closed. */
   closed = 0;
   readonly times: number[] = [];
-  /** Milliseconds after which each 503 came. */
-  readonly refusedAfter: number[] = [];
+  /** Answered 503. */
+  refused = 0;
 
   override settle(log: IntendedLog, outcome: Outcome, took: number): void {
     super.settle(log, outcome, took);
     if (outcome.kind === 'acknowledged') this.times.push(performance.now());
-    else if (outcome.kind === 'refused') this.refusedAfter.push(Math.round(took));
+    else if (outcome.kind === 'refused') this.refused++;
     else if (outcome.kind === 'cut') this.closed++;
   }
 
   get failures(): Failures {
-    return { refused: this.refusedAfter.length, closed: this.closed };
+    return { refused: this.refused, closed: this.closed };
   }
 }
 
@@ -52,15 +52,12 @@ export interface Effect {
   readonly acknowledged: number;
   /** Seconds: the longest time in which no create was acknowledged. */
   readonly secondsWithout: number;
-  /** Milliseconds after which each 503 came: near 2,500 at the deadline, at once where there was no way. */
-  readonly refusedAfter: readonly number[];
 }
 
 /** What an effect has where no client noticed it. */
 export const UNNOTICED = {
   withKeys: { refused: 0, closed: 0 },
   without: { refused: 0, closed: 0 },
-  refusedAfter: [],
 };
 
 /** Those who send each create with a key, until it is acknowledged; and those who send it once. */
@@ -98,10 +95,6 @@ export class Clients {
       without: difference(this.without.ledger.failures, plain),
       acknowledged: this.acknowledged.size - before,
       secondsWithout: Math.max(...gaps) / 1_000,
-      refusedAfter: [
-        ...this.withKeys.ledger.refusedAfter.slice(keyed.refused),
-        ...this.without.ledger.refusedAfter.slice(plain.refused),
-      ],
     };
   }
 

@@ -39,27 +39,18 @@ export class Instance {
     readonly settings: { DATABASE_URL: string; ACCESS_TOKEN: string; EVENTS_URL?: string },
   ) {}
 
-  /** Starts this version, or the one that is built in a folder. */
-  async start(folder?: string): Promise<void> {
-    const main = folder && join(folder, 'dist', 'src', 'main.js');
+  async start(): Promise<void> {
     const env = { PORT: String(this.port), SHUTDOWN_DELAY, NODE_OPTIONS: `--import=${TWO_ADDRESSES}` };
-    this.process = await startService(
-      { ...this.settings, ...env },
-      main ? ['sh', '-c', `exec "$0" '${main}'`] : [],
-    );
+    this.process = await startService({ ...this.settings, ...env });
   }
 
   get output(): string {
     return this.process?.output() ?? '';
   }
 
-  get pid(): number {
-    return this.process!.child.pid!;
-  }
-
   /** Megabytes that it has resident at this moment. */
   memory(): Promise<number> {
-    return memoryOf(this.pid);
+    return memoryOf(this.process!.child.pid!);
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -87,8 +78,7 @@ export class Fleet {
     private readonly place: string,
     readonly certificates: Certificates,
     readonly postgres: PostgresPair,
-    readonly balancers: Daemon[],
-    private readonly openBalancer: (index: number) => Daemon,
+    readonly balancers: readonly Daemon[],
     /** Where each balancer listens, tells its figures, and leads to the primary and to the standby. */
     readonly ports: Readonly<Record<'requests' | 'figures' | 'primary' | 'standby', number>>,
     readonly instances: readonly Instance[],
@@ -112,15 +102,16 @@ export class Fleet {
       number,
     ];
     const ports = { requests, figures, primary, standby };
-    const openBalancer = (index: number) =>
+    const balancers = ADDRESSES.map((address, index) =>
       startBalancer({
-        address: ADDRESSES[index]!,
+        address,
         certificates: certificates.of(`balancer-${index + 1}`),
         ...ports,
         instances,
         reader,
         postgres: postgres.members.map((member) => [member.port, member.restPort] as const),
-      });
+      }),
+    );
     const instance = (port: number, database: number) =>
       new Instance(port, {
         DATABASE_URL: postgres.url(database, { host: 'balancer' }),
@@ -131,8 +122,7 @@ export class Fleet {
       place,
       certificates,
       postgres,
-      ADDRESSES.map((_address, index) => openBalancer(index)),
-      openBalancer,
+      balancers,
       ports,
       instances.map((port) => instance(port, ports.primary)),
       instance(reader, ports.standby),
@@ -163,14 +153,6 @@ export class Fleet {
   /** Where clients find each balancer. */
   get urls(): string[] {
     return ADDRESSES.map((address) => `https://${address}:${this.ports.requests}`);
-  }
-
-  /** Kills a balancer and starts it again; resolves when it leads to an instance. */
-  async killBalancer(index: number): Promise<void> {
-    await this.balancers[index]!.killWithChildren();
-    this.balancers[index] = this.openBalancer(index);
-    const ask = fetchOver({ ca: this.ca });
-    await eventually(async () => expect((await ask(`${this.urls[index]}/livez`)).status).toBe(200));
   }
 
   /** Fails if a count or a sum is not that of the logs. */

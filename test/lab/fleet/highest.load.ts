@@ -1,3 +1,4 @@
+import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { Connection, type Listener } from '../bench/connection.js';
@@ -5,7 +6,6 @@ import { rawRequest } from '../../support/raw-http.js';
 import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { describeWith } from '../describe-with.js';
 import { PROGRAMS, TOKEN, useFleet } from './fleet.js';
-import { printTable, rounded, Sight } from './sight.js';
 
 const { MINUTES = '60' } = process.env;
 /** Clients, half of them with keys; enough that a few more change nothing but how long each waits. */
@@ -13,6 +13,26 @@ const CLIENTS = 64;
 const MINUTE = 60_000;
 /** Milliseconds before a client tries again. */
 const PAUSE = 20;
+
+/** What all clients together have seen. */
+class Sight {
+  acknowledged = 0;
+  refused = 0;
+  closed = 0;
+  /** Milliseconds: the longest time in which no create was acknowledged. */
+  longestGap = 0;
+  /** Microseconds. */
+  readonly latencies = createHistogram();
+  private last = performance.now();
+
+  note(milliseconds: number): void {
+    const now = performance.now();
+    this.acknowledged++;
+    this.latencies.record(Math.max(1, Math.round(milliseconds * 1_000)));
+    this.longestGap = Math.max(this.longestGap, now - this.last);
+    this.last = now;
+  }
+}
 
 /** Creates one log after the other, each with the next number as its description, in a project of its own. */
 class Client implements Listener {
@@ -99,7 +119,8 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
   const fleet = useFleet();
   const number = async (sql: string) => Number((await firstColumn(fleet.databaseUrl, `select ${sql}`))[0]);
   const wal = () => number(`pg_current_wal_lsn() - '0/0'`);
-  const memory = () => Promise.all(fleet.instances.map((instance) => instance.memory()));
+  const memory = async () =>
+    (await Promise.all(fleet.instances.map((instance) => instance.memory()))).map(Math.round).join(', ');
 
   it(`keeps every create of ${MINUTES} minutes at the highest load, once`, async () => {
     const sight = new Sight();
@@ -111,7 +132,7 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
     const walBefore = await wal();
     const begun = performance.now();
     await Promise.all(clients.map((client) => client.start()));
-    let afterOne: number[] = [];
+    let afterOne = '';
     for (let minute = 1; minute <= Number(MINUTES); minute++) {
       await delay(begun + minute * MINUTE - performance.now());
       if (minute === 1) afterOne = await memory();
@@ -123,23 +144,18 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
 
     const { lost, doubled } = await held(clients);
     const bytes = await number(`pg_total_relation_size('time_logs')`);
-    printTable([
-      ['minutes', MINUTES],
-      ['acknowledged', sight.acknowledged],
-      ['acknowledged a second', (sight.acknowledged / seconds).toFixed(0)],
-      ['p50, ms', sight.percentile(50)],
-      ['p99, ms', sight.percentile(99)],
-      ['longest time without one, s', (sight.longestGap / 1_000).toFixed(1)],
-      ['503', sight.refused],
-      ['closed', sight.closed],
-      ['lost', lost],
-      ['doubled', doubled],
-      ['WAL a create, bytes', (written / sight.acknowledged).toFixed(0)],
-      ['table and indexes a log, bytes', (bytes / sight.acknowledged).toFixed(0)],
-      ['memory of the instances at the start, MB', rounded(atStart)],
-      ['after the first minute, MB', rounded(afterOne)],
-      ['at the end, MB', rounded(await memory())],
-    ]);
+    const { acknowledged, refused, closed, latencies, longestGap } = sight;
+    const figures = {
+      acknowledged,
+      'acknowledged a second': Math.round(acknowledged / seconds),
+      'p50 and p99, ms': [50, 99].map((percent) => latencies.percentile(percent) / 1_000).join(', '),
+      'longest time without one, s': longestGap / 1_000,
+      ...{ refused, closed, lost, doubled },
+      'WAL a create, bytes': Math.round(written / acknowledged),
+      'table and indexes a log, bytes': Math.round(bytes / acknowledged),
+      'memory at the start, after a minute, at the end, MB': [atStart, afterOne, await memory()].join('; '),
+    };
+    process.stderr.write(`${JSON.stringify(figures, undefined, 2)}\n`);
     expect(clients.flatMap(({ strange }) => strange)).toEqual([]);
     expect({ lost, doubled }).toEqual({ lost: 0, doubled: 0 });
     await fleet.verifyCounts();

@@ -12,7 +12,7 @@ interface Row {
 }
 
 /** What a consumer of the events finds, held against the tables, which are read past the service. */
-export async function auditEvents(url: string, deliveries: Iterable<Delivery> | AsyncIterable<Delivery>) {
+export async function auditEvents(url: string, deliveries: Iterable<Delivery>) {
   const rows = await queryOnce<Row>(
     url,
     `select position, id, project_id as "projectId", duration, description, to_char(date, 'YYYY-MM-DD') as date
@@ -27,7 +27,7 @@ export async function auditEvents(url: string, deliveries: Iterable<Delivery> | 
   const [invented, disordered]: [string[], string[]] = [[], []];
   /** Events that came again, and those of what a log was before its last change, of which only the id is looked at. */
   let [repeats, outdated] = [0, 0];
-  for await (const { id, event } of deliveries) {
+  for (const { id, event } of deliveries) {
     const row = rowOf.get(event.data.id);
     const isOutdated = row !== undefined && id === event.id && isBefore(event.id, eventIdOf(row));
     if (!isOutdated && !(row && isOf(row, id, event))) invented.push(`${id} ${JSON.stringify(event)}`);
