@@ -38,7 +38,7 @@ const SUITES = {
   },
   snapshot: loadOf('soak/old-snapshot'),
   soak: loadOf('soak/soak'),
-  specs: { files: ['test/lab/(bench|corpora)/.*[.]spec', 'test/lab/test-environment'] },
+  specs: { files: ['test/lab/bench/.*[.]spec', 'test/lab/test-environment'] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
 };
 /** Programs: folder in `test/lab`, and file. */

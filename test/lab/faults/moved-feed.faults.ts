@@ -1,10 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MemorySink } from '../../events/memory-sink.js';
 import { type RelayHost, startRelayHost } from '../../events/relay-host.js';
-import { forget } from '../properties/feed-journey.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
 import { LOG } from '../../support/requests.js';
 import { eventually } from '../eventually.js';
-import { Movers, MOVES, otherTransactions, type Place } from './support/moves.js';
+import {
+  type Clock,
+  type Move,
+  Movers,
+  MOVES,
+  MOVES_OF_NOTES,
+  otherTransactions,
+  type Place,
+} from './support/moves.js';
+
+const WAYS: readonly (readonly [Move, Clock])[] = [
+  ...MOVES.map((move) => [move, 'right'] as const),
+  ...MOVES_OF_NOTES.map((move) => [move, 'behind'] as const),
+];
 
 let movers: Movers;
 beforeAll(async () => {
@@ -45,28 +58,37 @@ describe('a consumer and a broker get every log that is recorded after the datab
     }
   };
 
-  it.each(MOVES.flatMap((move) => (['newest', 'all'] as const).map((which) => [move, which] as const)))(
-    'a %s after it has lost the %s that they have',
-    async (move, which) => {
-      await recordAndTell(3);
-      await forget(place.url, which);
-      place = await (await movers.save(place, move))();
-      await recordAndTell(5);
-    },
-  );
-
-  it('a dump after it has lost all that they have, to a machine whose clock is behind', async () => {
-    await recordAndTell(3);
-    await forget(place.url, 'all');
-    place = await (await movers.save(place, 'dump', 'behind'))();
+  const forget = (but = '') => queryOnce(place.url, `delete from time_logs ${but}`);
+  const move = async (...way: [Move, Clock?]) => {
+    place = await (await movers.save(place, ...way))();
     await recordAndTell(5);
+  };
+
+  it.each(WAYS)('a %s after it has lost all that they have, and the clock there is %s', async (...way) => {
+    await recordAndTell(3);
+    await forget();
+    await move(...way);
   });
 
-  it.each(MOVES)('a %s from before what they have', async (move) => {
+  it.each(MOVES)('a %s after it has lost the newest that they have', async (way) => {
     await recordAndTell(3);
-    const bring = await movers.save(place, move);
+    await forget('where position > (select min(position) from time_logs)');
+    await move(way);
+  });
+
+  it.each(WAYS)('a %s from before what they have, and the clock there is %s', async (...way) => {
+    await recordAndTell(3);
+    const bring = await movers.save(place, ...way);
     await recordAndTell(3);
     place = await bring();
     await recordAndTell(5);
+  });
+
+  it('a backup, a dump and a backup, each after it has lost all that they have', async () => {
+    await recordAndTell(3);
+    for (const way of ['backup', 'dump', 'backup'] as const) {
+      await forget();
+      await move(way);
+    }
   });
 });
