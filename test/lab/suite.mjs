@@ -47,10 +47,8 @@ const PROGRAMS = {
 };
 const BENCHES = {
   dtos: 'dto-price',
-  feed: 'feed-price',
   figure: 'figure',
   hooks: 'hook-price',
-  relay: 'relay',
 };
 /** What `all` runs: everything that has a verdict, but for the containers. */
 const NIGHTLY = 'specs tools core package brokers browser estate database fleet properties faults'.split(' ');

@@ -5,7 +5,7 @@ import { ProgressLine } from '../../../src/commands/progress-line.js';
 import { removeLibpqVariables } from '../../../src/process/config.js';
 import { type Options, parseOptions, USAGE, UsageError } from './options.js';
 import { report } from './report.js';
-import { faultsOf, type Results } from './results.js';
+import { faultsOf, type Results, textOf } from './results.js';
 import { run } from './run.js';
 import { Server } from './server.js';
 
@@ -34,7 +34,7 @@ async function measure(options: Options): Promise<Results> {
     const server = await Server.open(directory, signal);
     try {
       const results = await run(options, { server, folder, progress, signal });
-      if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
+      if (options.json !== undefined) await writeFile(options.json, textOf(results));
       return results;
     } finally {
       await server.stop();

@@ -27,9 +27,7 @@ export interface Bench {
   readonly driver: Driver;
   readonly programs: readonly Target[];
   readonly data: DataSet;
-  readonly options: Pick<Options, 'connections' | 'seconds' | 'rounds'> & Pick<Order, 'perSecond'>;
-  /** Looks at a program right after each round of it. */
-  readonly afterRound?: (program: Target) => Promise<unknown>;
+  readonly options: Pick<Options, 'connections' | 'seconds' | 'rounds'>;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -69,7 +67,6 @@ async function runRound(bench: Bench, load: Load, program: Target): Promise<Roun
     requests: load.requests(token),
     status: load.status,
     seconds: options.seconds,
-    perSecond: options.perSecond,
     patience: PATIENCE,
   };
   const runUp = await driver.run({ ...order, seconds: RUN_UP });
@@ -77,7 +74,6 @@ async function runRound(bench: Bench, load: Load, program: Target): Promise<Roun
   const [before, databaseBefore] = [await measureProcess(pid), await server.cpu()];
   const outcome = await driver.run(order);
   const [after, databaseAfter] = [await measureProcess(pid), await server.cpu()];
-  await bench.afterRound?.(program);
   await server.calm(outcome.unfinished > 0);
   const requests = outcome.answered + outcome.unfinished;
   const each = (from?: number, to?: number) =>

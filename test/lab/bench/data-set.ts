@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 
-export const SPREADS = ['usual', 'sparse', 'ages'] as const;
-/** How the logs lie over projects and days. */
-export type Spread = (typeof SPREADS)[number];
-
 /** The logs of one run, in both databases. */
 export interface DataSet {
-  readonly spread: Spread;
   readonly size: number;
   /** Of the service. */
   readonly serviceUrl: string;
@@ -20,7 +15,6 @@ export interface DataSet {
 
 /** For creates alone, which need none. */
 export const NO_LOGS: DataSet = {
-  spread: 'usual',
   size: 0,
   serviceUrl: '',
   baselineUrl: undefined,
@@ -31,8 +25,6 @@ export const NO_LOGS: DataSet = {
 /** Logs or events of a page. */
 export const PAGE = 50;
 export const PROJECTS = 1_000;
-/** Days from 0001-01-01 to 9999-12-31. */
-export const DAYS_OF_AGES = 3_652_059;
 /** About a hundred days, both ends included. */
 export const PERIOD = { from: '2020-03-01', to: '2020-06-08' };
 /** Long enough for full pages of the largest project, also at 10k logs. */
@@ -59,29 +51,18 @@ export function sizeName(size: number): string {
  * A query for the logs with the numbers $1 to $2, from 1: id, project_id, duration, description, date, created_at.
  * Each depends on its number alone, so that every database gets the same.
  */
-export function logsQuery(spread: Spread, size: number): string {
+export function logsQuery(size: number): string {
   const step = Math.floor((SEEDED.until - SEEDED.from) / size);
-  const project = {
-    usual: skewedProject(),
-    ages: skewedProject(),
-    sparse: 'n',
-  }[spread];
-  const day = {
-    // Most work is recorded within days.
-    usual: `(created_at at time zone 'UTC')::date - (${hash(3)} % 4)::int`,
-    sparse: `(created_at at time zone 'UTC')::date - (${hash(3)} % 4)::int`,
-    ages: `date '0001-01-01' + ((n - 1) * ${DAYS_OF_AGES} / ${size})::int`,
-  }[spread];
   return `
     select (lpad(to_hex(created), 12, '0') || '7' || substr(digest, 1, 3) || '8' || substr(digest, 4, 15))::uuid as id,
            ${PROJECT_ID} as project_id,
            round((1 + ${hash(4)} % 2400) / 100.0, 2) as duration,
            substr(digest || md5(digest) || md5(reverse(digest)), 1, 20 + (${hash(5)} % 61)::int) as description,
-           ${day} as date,
+           (created_at at time zone 'UTC')::date - (${hash(3)} % 4)::int as date,
            created_at
       from generate_series($1::bigint, $2::bigint) n
      cross join lateral (
-       select ${SEEDED.from} + (n - 1) * ${step} + ${hash(1)} % ${step} as created, md5(n::text) as digest, ${project} as project
+       select ${SEEDED.from} + (n - 1) * ${step} + ${hash(1)} % ${step} as created, md5(n::text) as digest, ${skewedProject()} as project
      ) facts
      cross join lateral (select timestamptz 'epoch' + created * interval '1 millisecond' as created_at) instant`;
 }

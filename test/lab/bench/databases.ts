@@ -2,22 +2,12 @@ import type { ProgressLine } from '../../../src/commands/progress-line.js';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database/setup/index.js';
 import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
-import {
-  type DataSet,
-  logsQuery,
-  PAGE,
-  projectId,
-  SEEDED,
-  sizeName,
-  type Spread,
-  YEARS,
-} from './data-set.js';
+import { type DataSet, logsQuery, PAGE, projectId, SEEDED, sizeName, YEARS } from './data-set.js';
 import type { Space } from './results.js';
 import type { Server } from './server.js';
 
 /** What to seed, and where to say how far it is. */
 interface Seeding {
-  readonly spread: Spread;
   readonly size: number;
   readonly progress: ProgressLine;
   readonly signal: AbortSignal;
@@ -76,7 +66,7 @@ export async function prepareDatabases(
   server: Server,
   wanted: Seeding & { readonly withBaselines: boolean },
 ): Promise<DataSet> {
-  const { spread, size } = wanted;
+  const { size } = wanted;
   const serviceUrl = await provide(server, SERVICE, wanted);
   const baselineUrl = wanted.withBaselines ? await provide(server, BASELINE, wanted) : undefined;
   const [total] = await firstColumn(
@@ -92,11 +82,11 @@ export async function prepareDatabases(
     middle: await eventBefore(Math.floor(size / 2)),
     last: await eventBefore(Math.min(PAGE, size - 1)),
   };
-  return { spread, size, serviceUrl, baselineUrl, totalOfProjectInYears: Number(total), events };
+  return { size, serviceUrl, baselineUrl, totalOfProjectInYears: Number(total), events };
 }
 
 async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<string> {
-  const name = `time_logs_bench_${owner.name}_${wanted.spread}_${sizeName(wanted.size)}`;
+  const name = `time_logs_bench_${owner.name}_${sizeName(wanted.size)}`;
   const url = server.urlOf(name);
   if ((await server.markOf(name)) === MARK && (await restore(url, owner, wanted))) return url;
   await owner.makeTables(await server.create(name));
@@ -122,14 +112,10 @@ async function restore(url: string, owner: Owner, { size, progress }: Seeding): 
 }
 
 /** Fills an empty table with the logs of a data set, and has PostgreSQL look at them. */
-async function seed(
-  url: string,
-  columns: string,
-  { spread, size, progress, signal }: Seeding,
-): Promise<void> {
+async function seed(url: string, columns: string, { size, progress, signal }: Seeding): Promise<void> {
   const client = await connected(url);
   try {
-    const insert = `insert into time_logs (${columns}) select ${columns} from (${logsQuery(spread, size)}) logs`;
+    const insert = `insert into time_logs (${columns}) select ${columns} from (${logsQuery(size)}) logs`;
     const start = performance.now();
     for (let first = 1; first <= size; first += CHUNK) {
       signal.throwIfAborted();

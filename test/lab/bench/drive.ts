@@ -15,8 +15,6 @@ export interface Order {
   /** Any other status is a failure. */
   readonly status: number;
   readonly seconds: number;
-  /** Requests at a steady pace; without it as fast as they are answered. */
-  readonly perSecond?: number | undefined;
   /** Seconds that requests under way at the end of the round are waited for. */
   readonly patience: number;
 }
@@ -71,7 +69,6 @@ class Round implements Listener {
   /** With the places of FRESH_UUID, -1 where there is none. */
   readonly #requests: readonly { readonly bytes: Buffer; readonly fresh: number }[];
   readonly #connections = new Set<Connection>();
-  #begun = 0;
   #isOver = false;
   #finish: () => void = () => undefined;
 
@@ -89,7 +86,6 @@ class Round implements Listener {
 
   async run(): Promise<void> {
     const finished = new Promise<void>((resolve) => (this.#finish = resolve));
-    this.#begun = performance.now();
     for (const connection of this.#connections) this.#next(connection);
     await delay(this.order.seconds * 1_000);
     this.#isOver = true;
@@ -118,14 +114,8 @@ class Round implements Listener {
   }
 
   #next(connection: Connection): void {
-    const { perSecond } = this.order;
     if (this.#isOver) this.#finishWhereQuiet();
-    else if (perSecond === undefined) connection.send(this.#request());
-    else {
-      const due = this.#begun + (this.sent / perSecond) * 1_000;
-      const request = this.#request();
-      setTimeout(() => !this.#isOver && connection.send(request), Math.max(0, due - performance.now()));
-    }
+    else connection.send(this.#request());
   }
 
   #request(): Buffer {

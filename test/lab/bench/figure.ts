@@ -1,12 +1,17 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { published } from './published.js';
+import { chart } from './chart.js';
+import { report } from './report.js';
+import type { Results } from './results.js';
 
-// Usage: npm run bench -- figure. Writes the picture and the tables of the results that are in this folder.
+// Usage: npm run bench -- figure. Draws the picture of the results that are in this folder, and prints their tables.
 
 const FOLDER = join('test', 'lab', 'bench');
 
-for (const [file, text] of Object.entries(await published(FOLDER))) {
-  await writeFile(join(FOLDER, file), text);
-  console.log(`wrote ${join(FOLDER, file)}`);
-}
+const runs = await Promise.all(
+  ['results.json', 'results-alone.json'].map(async (file) => {
+    return JSON.parse(await readFile(join(FOLDER, file), 'utf8')) as Results;
+  }),
+);
+await writeFile(join(FOLDER, 'figure.svg'), chart(runs));
+for (const results of runs) console.log(report(results));

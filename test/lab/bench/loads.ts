@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { rawRequest } from '../../support/raw-http.js';
 import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED, YEARS } from './data-set.js';
 import { FRESH_UUID } from './drive.js';
@@ -52,10 +52,10 @@ const LOADS = {
     bound(100, list({ page: String(Math.ceil(MIDDLE_OF_BOUND * pagesOf(size))) })),
   'bound-month-100': () => bound(100, totals({ ...YEAR, by: 'month' })),
   'list-alone': () => ({ ...list(LARGEST), isAlone: true }),
-  create: (data) => create(data),
+  create: () => create(),
   // The baselines do not know the header: they do what they do without.
-  'create-keyed': (data) => create(data, [`Idempotency-Key: ${FRESH_UUID}`]),
-  'create-alone': (data) => ({ ...create(data), isAlone: true }),
+  'create-keyed': () => create([`Idempotency-Key: ${FRESH_UUID}`]),
+  'create-alone': () => ({ ...create(), isAlone: true }),
 } satisfies Record<string, (data: DataSet) => Load>;
 export type LoadName = keyof typeof LOADS;
 export const LOAD_NAMES = Object.keys(LOADS) as readonly LoadName[];
@@ -84,12 +84,12 @@ function bound(count: number, load: Load): Load {
   return { ...load, isOurs: true, projects };
 }
 
-function create({ spread }: DataSet, headers: readonly string[] = []): Load {
+function create(headers: readonly string[] = []): Load {
   const bodies = Array.from({ length: CREATES }, (_, index) => {
     const random = createHash('md5').update(`create ${index}`).digest();
     const text = random.toString('hex').repeat(3);
     return JSON.stringify({
-      projectId: spread === 'sparse' ? randomUUID() : projectId(1 + (random.readUInt32BE(0) % PROJECTS)),
+      projectId: projectId(1 + (random.readUInt32BE(0) % PROJECTS)),
       duration: (1 + (random.readUInt16BE(4) % 2_400)) / 100,
       description: text.slice(0, 20 + (random[6]! % 61)),
       date: new Date(SEEDED.until - DAY * (1 + (random[7]! % 30))).toISOString().slice(0, 10),

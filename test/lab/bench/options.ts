@@ -1,13 +1,10 @@
 import { parseArgs } from 'node:util';
-import { SPREADS, DAYS_OF_AGES } from './data-set.js';
 import { type LoadName, LOAD_NAMES } from './loads.js';
 import { PROGRAM_NAMES, type ProgramName } from './program.js';
 
 export const USAGE = `Usage: npm run bench -- [OPTION]...
 
   --sizes LIST        logs in the database, such as 10k,1m (default), 10m, 30m
-  --spread SPREAD     usual (default): 1,000 projects, the largest with a tenth, ten years
-                      sparse: one log a project; ages: over the years 1 to 9999 (at most ${DAYS_OF_AGES} logs)
   --only LIST         loads by the beginning of their names: ${LOAD_NAMES.join(', ')}
   --programs LIST     of ${PROGRAM_NAMES.join(', ')} (all); service alone needs no database of the baselines
   --connections N     of a list (16); a create has 64
@@ -25,15 +22,10 @@ export type Options = NonNullable<ReturnType<typeof parseOptions>>;
 export function parseOptions(args: string[]) {
   const values = parse(args);
   if (values.help) return undefined;
-  const spread = SPREADS.find((known) => known === values.spread);
-  if (spread === undefined) throw new UsageError(`--spread takes ${SPREADS.join(', ')}`);
   const sizes = [...new Set(values.sizes.split(',').map(parseSize))].sort((a, b) => a - b);
-  if (spread === 'ages' && sizes.at(-1)! > DAYS_OF_AGES)
-    throw new UsageError(`the years 1 to 9999 have ${DAYS_OF_AGES} days: --sizes cannot be above`);
   return {
     /** Ascending. */
     sizes,
-    spread,
     loads: values.only === undefined ? LOAD_NAMES : loadsOf(values.only.split(',')),
     /** In the order of PROGRAM_NAMES. */
     programs: values.programs === undefined ? PROGRAM_NAMES : programsOf(values.programs.split(',')),
@@ -47,7 +39,6 @@ export function parseOptions(args: string[]) {
 
 const OPTIONS = {
   sizes: { type: 'string', default: '10k,1m' },
-  spread: { type: 'string', default: 'usual' },
   only: { type: 'string' },
   programs: { type: 'string' },
   connections: { type: 'string', default: '16' },

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LoadName } from './loads.js';
 import type { ProgramName } from './program.js';
 import { report } from './report.js';
-import type { Results, Round } from './results.js';
+import type { Round } from './results.js';
 
 function round(perSecond: number, more: Partial<Round> = {}): Round {
   return {
@@ -23,17 +23,16 @@ function round(perSecond: number, more: Partial<Round> = {}): Round {
 type Measured = readonly [size: number, load: LoadName, program: ProgramName, ...rounds: Round[]];
 
 /** The report of a run. */
-function reportOf(measured: readonly Measured[], spaces: Results['spaces'] = []): string {
+function reportOf(measured: readonly Measured[]): string {
   const machine = { cores: 2, memory: 2 ** 33, node: '20.0.0', postgres: '18.4' };
   const facts = {
     date: '2026-01-31',
     machine,
-    spread: 'usual',
     seconds: 5,
     starts: [700, 500, 600],
   } as const;
   const measurements = measured.map(([size, load, program, ...rounds]) => ({ size, load, program, rounds }));
-  return report({ ...facts, spaces, measurements });
+  return report({ ...facts, spaces: [], measurements });
 }
 
 /** The cells of the rows that hold a text. */
@@ -71,47 +70,6 @@ describe('the report', () => {
     expect(rows(text, '| bare')[0]?.at(-1)).toBe('2 × status 503');
   });
 
-  it('shows how each load grows, and takes the worst list for the target', () => {
-    const text = reportOf([
-      [10_000, 'list-first', 'service', round(100)],
-      [10_000, 'list-last', 'service', round(100)],
-      [10_000_000, 'list-first', 'service', round(80)],
-      [10_000_000, 'list-last', 'service', round(50)],
-    ]);
-    expect(rows(text, 'list-last')).toContainEqual(['list-last', '2', 'n/a', 'n/a', 'n/a']);
-    expect(rows(text, 'list that grows most').map((row) => row.slice(1))).toEqual([
-      ['≤ 1.5 ×', '2 ×, list-last', '**missed**'],
-    ]);
-    expect(rows(text, 'growth from 10k logs to 10m (or all years) of create')).toEqual([]);
-  });
-
-  it('holds the list that gains least, and the CPU of one request, against bare', () => {
-    const text = reportOf([
-      [10_000, 'list-first', 'service', round(300)],
-      [10_000, 'list-first', 'bare', round(100)],
-      [10_000, 'list-project', 'service', round(125, { cpu: 90 })],
-      [10_000, 'list-project', 'bare', round(100, { cpu: 150 })],
-    ]);
-    expect(rows(text, 'of bare').map((row) => row.slice(1))).toEqual([
-      ['≥ 1.6 ×', '1.25 ×', '**missed**'],
-      ['≥ 1.4 ×', '1.25 ×, list-project', '**missed**'],
-      ['≤ 0.6 ×', '0.6 ×', 'met'],
-    ]);
-  });
-
-  it.each([
-    ['30m', 30_000_000],
-    ['100m', 100_000_000],
-  ])('holds the growth to %s logs of the service alone', (name, size) => {
-    const text = reportOf([
-      [10_000, 'list-first', 'service', round(100)],
-      [size, 'list-first', 'service', round(80)],
-    ]);
-    const target = `growth from 10k logs to ${name} of the list that grows most: p50`;
-    const expected = [target, '≤ 1.5 ×', '1.25 ×, list-first', 'met'];
-    expect(rows(text, 'list that grows most')).toEqual([expected]);
-  });
-
   it('lets no target go unnoticed where the service answered nothing', () => {
     const nothing = round(0, { p50: NaN, p99: NaN });
     const text = reportOf([
@@ -122,14 +80,5 @@ describe('the report', () => {
     const worst = ['≤ 1.5 ×', '∞ ×, list-last', '**missed**'];
     expect(rows(text, 'list that grows most')[0]?.slice(1)).toEqual(worst);
     expect(rows(text, 'throughput of bare')[0]?.slice(1)).toEqual(['≥ 200 ×', '0 ×', '**missed**']);
-  });
-
-  it('sets the other tables against the logs', () => {
-    const spaces = [
-      { size: 1_000_000, logs: 200e6, others: { time_log_months: 20e6, time_log_decades: 4e6 } },
-    ];
-    const text = reportOf([], spaces);
-    expect(rows(text, '| 1m')).toEqual([['1m', '200', 'time_log_months 20, time_log_decades 4', '12']]);
-    expect(rows(text, 'space beside')[0]?.slice(1)).toEqual(['≤ 5 %', '12 %', '**missed**']);
   });
 });

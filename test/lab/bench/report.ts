@@ -22,11 +22,11 @@ export function report(results: Results): string {
     .join('\n\n');
 }
 
-function facts({ date, machine, spread, seconds, starts }: Results): string {
+function facts({ date, machine, seconds, starts }: Results): string {
   const { cores, memory, node, postgres } = machine;
   const on = `${cores} cores, ${Math.round(memory / 2 ** 30)} GB, Node ${node}, PostgreSQL ${postgres}`;
   const start = `the service starts in ${figure(median(starts))} ms.`;
-  return `${date}, ${on}; spread: ${spread}; rounds of ${seconds} s; ${start}`;
+  return `${date}, ${on}; rounds of ${seconds} s; ${start}`;
 }
 
 function comparison(results: Results): string {

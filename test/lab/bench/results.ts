@@ -1,4 +1,3 @@
-import type { Spread } from './data-set.js';
 import type { Outcome } from './drive.js';
 import type { LoadName } from './loads.js';
 import type { ProgramName } from './program.js';
@@ -39,7 +38,6 @@ export interface Results {
     readonly node: string;
     readonly postgres: string;
   };
-  readonly spread: Spread;
   readonly seconds: number;
   /** Milliseconds of each start of the service. */
   readonly starts: readonly number[];
@@ -118,4 +116,14 @@ export function sumOf(failures: readonly (readonly [string, number])[]): Record<
 /** The space of the other tables, in percent of the logs with their indexes. */
 export function percentBeside({ logs, others }: Space): number {
   return (Object.values(others).reduce((sum, bytes) => sum + bytes, 0) / logs) * 100;
+}
+
+/** All of it as JSON, a measurement a line, with six digits of each number. */
+export function textOf({ measurements, ...others }: Results): string {
+  const json = (value: object) =>
+    JSON.stringify(value, (_name, one: unknown) =>
+      typeof one === 'number' ? Number(one.toPrecision(6)) : one,
+    );
+  const facts = JSON.stringify(others, undefined, 2).slice(2, -2);
+  return `{\n${facts},\n  "measurements": [\n    ${measurements.map(json).join(',\n    ')}\n  ]\n}\n`;
 }

@@ -25,13 +25,13 @@ interface Surroundings {
 /** Measures everything that the options ask for, size by size. */
 export async function run(options: Options, surroundings: Surroundings): Promise<Results> {
   const { server, progress, signal } = surroundings;
-  const { spread, seconds } = options;
+  const { seconds } = options;
   const withBaselines = options.programs.some((name) => name !== 'service');
   const [starts, spaces, measurements]: [number[], Space[], Measurement[]] = [[], [], []];
   const driver = Driver.start(signal);
   try {
     for (const size of options.sizes) {
-      const data = await prepareDatabases(server, { spread, size, withBaselines, progress, signal });
+      const data = await prepareDatabases(server, { size, withBaselines, progress, signal });
       spaces.push(await measureSpace(data));
       while (starts.length < STARTS) {
         const program = await startProgram('service', '', data, surroundings);
@@ -51,7 +51,6 @@ export async function run(options: Options, surroundings: Surroundings): Promise
       node: process.versions.node,
       postgres: server.version,
     },
-    spread,
     seconds,
     starts,
     spaces,

@@ -14,7 +14,7 @@ import { summaryOf } from './results.js';
 import { Server } from './server.js';
 
 /** What services are compared with: a PostgreSQL and a driver of their own. */
-export interface Bench extends Pick<Compared, 'server' | 'driver' | 'signal' | 'afterRound'> {
+export interface Bench extends Pick<Compared, 'server' | 'driver' | 'signal'> {
   /** Makes a migrated database, which a statement may change. Returns its URL. */
   readonly createDatabase: (name: string, sql?: string) => Promise<string>;
   /** Starts the service on a database. */
@@ -57,10 +57,10 @@ export async function withBench(act: (bench: Bench) => Promise<void>): Promise<v
 export async function compareCreates(
   bench: Bench,
   services: Readonly<Record<string, Target>>,
-  { rounds = 10, seconds = 4, ...pace }: Partial<Compared['options']>,
+  { rounds = 10, seconds = 4 }: Partial<Compared['options']>,
 ): Promise<void> {
   const programs = Object.values(services);
-  const options = { connections: 64, rounds, seconds, ...pace };
+  const options = { connections: 64, rounds, seconds };
   const log = (line: string) => console.error(line);
   const measurements = await compare({ ...bench, programs, options, log, data: NO_LOGS }, 'create');
   const found = measurements.map(summaryOf);
