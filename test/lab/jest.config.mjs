@@ -11,5 +11,4 @@ export default {
   globals: {},
   testMatch: [...base.testMatch, '**/*.faults.ts'],
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/lab/estate/nest-'],
-  reporters: [...base.reporters, '<rootDir>/test/lab/faults/support/survival-reporter.mjs'],
 };

@@ -1,3 +1,4 @@
+import { mkdir, readdir } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { entities, migrations, backupMetadata, afterRestore } from '../../../src/app.module.js';
@@ -5,6 +6,7 @@ import { backup, checkBackup, restore } from '../../../libs/backup/src/index.js'
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { runCommand as run } from '../../support/commands.js';
 import { useFolder } from '../../support/fixtures.js';
+import { canMount, SmallDisk } from './support/full-disk.js';
 import { createMigratedDatabase, type TestDatabase } from '../../support/test-database.js';
 
 describe('backup and restore of many rows', () => {
@@ -30,6 +32,26 @@ describe('backup and restore of many rows', () => {
       sql.query<unknown[]>(`select count(*), sum(hashtextextended(t::text, 0)) from time_logs t`);
     expect(await withSql(target, sum)).toEqual(await withSql(big, sum));
   });
+
+  (canMount ? it : it.skip)(
+    'leave no part of a file on a full disk (where a disk can be mounted)',
+    async () => {
+      const place = inFolder('disk');
+      await mkdir(place);
+      const disk = SmallDisk.mount(place, '64k');
+      try {
+        await disk.fill();
+        expect(await run('backup', [`${place}/file`], { DATABASE_URL: big })).toEqual({
+          code: 1,
+          stdout: '',
+          stderr: `there is no room for ${place}/file (ENOSPC), and nothing was saved: free space in ${place}, or name a file on another disk\n`,
+        });
+        expect(await readdir(place)).toEqual(['ballast']);
+      } finally {
+        disk.unmount();
+      }
+    },
+  );
 
   it('say how far they have come', async () => {
     await withSql(big, (sql) => addRows(sql, 1, 110_000));

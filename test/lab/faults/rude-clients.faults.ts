@@ -1,6 +1,5 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { timesOf } from '../../support/extent.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
@@ -10,7 +9,6 @@ import { filesOf } from './support/process-usage.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
-const FIXTURE = join(import.meta.dirname, 'support', 'abusers.fixture.mjs');
 /** Requests a second, and sockets at a time: the slow ones twice, with headers and with bodies. */
 const RATES = { wrongTokens: 1_000, aborts: 20, idle: 1_000, slow: 25 };
 const WRONG_TOKENS = timesOf(100_000, 5_000);
@@ -20,12 +18,103 @@ const POOL_SIZE = 10;
 /** Files and sockets that a service opens when it first needs them, such as the connections of its pool. */
 const OWN_FILES = 20;
 
-interface Counts {
-  readonly wrongTokens: number;
-  readonly aborts: number;
-  readonly idle: number;
-  readonly timedOut: number;
-  readonly otherAnswers: readonly string[];
+const TICK_MS = 10;
+/** Connections for the wrong tokens. */
+const GUESSERS = 16;
+const POST = `POST /api/v1/time-logs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
+
+/** Clients that abuse a service at fixed rates, and what it has answered. */
+class Abuse {
+  wrongTokens = 0;
+  aborts = 0;
+  idle = 0;
+  timedOut = 0;
+  readonly otherAnswers: string[] = [];
+  private readonly sockets = new Set<Socket>();
+  /** Connections without a request under way. */
+  private readonly free: Socket[] = [];
+  /** Requests of which a byte comes each second. */
+  private readonly slow = new Map<Socket, string>();
+  private readonly timers: NodeJS.Timeout[];
+
+  constructor(private readonly port: number) {
+    const begun = performance.now();
+    const due = { wrongTokens: 0, aborts: 0 };
+    for (let i = 0; i < GUESSERS; i++) this.openGuesser();
+    for (let i = 0; i < RATES.slow; i++) {
+      this.sendSlowly(POST, 'X-Slow: x\r\n');
+      this.sendSlowly(`${POST}Content-Length: 1000\r\n\r\n{`, ' ');
+    }
+    const act = () => {
+      const seconds = (performance.now() - begun) / 1_000;
+      // While all wait for an answer, what is due stays due.
+      for (; due.wrongTokens < seconds * RATES.wrongTokens && this.free.length > 0; due.wrongTokens++)
+        this.free
+          .pop()!
+          .write(
+            `GET /api/v1/time-logs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer tl_${randomBytes(32).toString('base64url')}\r\n\r\n`,
+          );
+      for (; due.aborts < seconds * RATES.aborts; due.aborts++) this.abort();
+      for (let i = 0; i < 10 && this.idle < RATES.idle; i++, this.idle++) this.open();
+    };
+    const drip = () => this.slow.forEach((drop, socket) => socket.writable && socket.write(drop));
+    this.timers = [setInterval(act, TICK_MS), setInterval(drip, 1_000)];
+  }
+
+  end(): void {
+    for (const timer of this.timers) clearInterval(timer);
+    this.slow.clear();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private open(): Socket {
+    const socket = connect({ port: this.port, host: '127.0.0.1', noDelay: true });
+    this.sockets.add(socket);
+    return socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
+  }
+
+  /** Opens a connection that asks with one wrong token after the other. */
+  private openGuesser(): void {
+    const socket = this.open();
+    socket.on('connect', () => this.free.push(socket));
+    socket.on('data', (answer) => {
+      this.wrongTokens++;
+      this.expect(answer, 401);
+      this.free.push(socket);
+    });
+  }
+
+  /** Sends a whole create, whose client is gone before the answer. */
+  private abort(): void {
+    const log = JSON.stringify({
+      projectId: randomUUID(),
+      duration: 1,
+      description: 'aborted',
+      date: '2026-01-31',
+    });
+    const socket = this.open();
+    this.aborts++;
+    socket.on('connect', () =>
+      socket.write(`${POST}Content-Length: ${log.length}\r\n\r\n${log}`, () => socket.resetAndDestroy()),
+    );
+  }
+
+  /** Sends a request slowly, again each time that the service has ended it. */
+  private sendSlowly(beginning: string, drop: string): void {
+    const socket = this.open();
+    socket.write(beginning);
+    socket.on('data', (answer) => {
+      this.timedOut++;
+      this.expect(answer, 408);
+    });
+    socket.on('close', () => this.slow.delete(socket) && this.sendSlowly(beginning, drop));
+    this.slow.set(socket, drop);
+  }
+
+  private expect(answer: Buffer, status: number): void {
+    const line = answer.toString('latin1', 0, 12);
+    if (line !== `HTTP/1.1 ${status}`) this.otherAnswers.push(line);
+  }
 }
 
 describe('a service with rude clients', () => {
@@ -37,23 +126,17 @@ describe('a service with rude clients', () => {
       async ({ service: { port, child }, url, writers, ledger }) => {
         await writers.acknowledge(QUIET);
         const [before, quiet] = [await filesOf(child.pid!), ledger.latencies.length];
-        const abusers = fork(FIXTURE, [String(port), TOKEN, JSON.stringify(RATES)], { execArgv: [] });
-        const tell = async (message: string) => {
-          const answer = once(abusers, 'message');
-          abusers.send(message);
-          return (await answer)[0] as Counts;
-        };
+        const abuse = new Abuse(port);
         try {
-          await tell('begin');
-          await eventually(async () => {
-            const { wrongTokens, idle, timedOut } = await tell('count');
-            expect(wrongTokens).toBeGreaterThanOrEqual(WRONG_TOKENS);
-            expect(idle).toBe(RATES.idle);
-            expect(timedOut).toBeGreaterThanOrEqual(2 * RATES.slow);
+          await eventually(() => {
+            expect(abuse.wrongTokens).toBeGreaterThanOrEqual(WRONG_TOKENS);
+            expect(abuse.idle).toBe(RATES.idle);
+            expect(abuse.timedOut).toBeGreaterThanOrEqual(2 * RATES.slow);
           });
           await writers.acknowledge(200);
-          const [{ aborts, otherAnswers }, abused] = [await tell('end'), ledger.latencies.length];
-          expect(otherAnswers).toEqual([]);
+          abuse.end();
+          const abused = ledger.latencies.length;
+          expect(abuse.otherAnswers).toEqual([]);
           expect([ledger.count('refused'), ledger.count('cut')]).toEqual([0, 0]);
           await eventually(async () =>
             expect(await filesOf(child.pid!)).toBeLessThanOrEqual(before + OWN_FILES),
@@ -63,7 +146,7 @@ describe('a service with rude clients', () => {
           // A create may be stored although its client was gone.
           const aborted = `delete from time_logs where description = 'aborted' returning id`;
           const stored = await queryOnce(url, aborted);
-          expect(stored.length).toBeLessThanOrEqual(aborts);
+          expect(stored.length).toBeLessThanOrEqual(abuse.aborts);
           await writers.acknowledge(200);
           expect(ledger.count('refused')).toBe(0);
           const summary = (from: number, to: number) =>
@@ -72,7 +155,7 @@ describe('a service with rude clients', () => {
             `creates, p50 and p99 in ms: quiet ${summary(0, quiet)}, abused ${summary(quiet, abused)}`,
           );
         } finally {
-          abusers.disconnect();
+          abuse.end();
         }
       },
     ));

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
 import { overTransport, tcpClient } from '../../messages/doors.js';
-import { framed, RawTcp } from '../../messages/raw-tcp.js';
+import { RawTcp } from '../../messages/raw-tcp.js';
 import { LOG } from '../../support/requests.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
@@ -154,17 +154,5 @@ describe('a service whose port for messages is abused without a token', () => {
       expect(answered).toBeGreaterThanOrEqual(45);
       await goOn(record);
     });
-  });
-
-  it('ends a connection that says nothing, and one that sends a byte now and then', async () => {
-    await start();
-    const [silent, dripping] = [await RawTcp.open(port), await RawTcp.open(port)];
-    const bytes = framed(' '.repeat(1_000));
-    let sent = 0;
-    const drops = setInterval(() => dripping.write(bytes.subarray(sent, ++sent)), 500);
-    expect(await silent.ended()).toEqual([]);
-    expect(await dripping.ended()).toMatchObject([{ err: { error: 'REQUEST_TIMEOUT' } }]);
-    clearInterval(drops);
-    expect(sent).toBeLessThan(bytes.length);
   });
 });

@@ -11,7 +11,6 @@ import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { create, LOG, outcome, send, TIME_LOGS } from '../../support/requests.js';
 import { useTestApp } from '../../support/test-app.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { percentiles } from '../bench/statistics.js';
 import { eventually } from '../eventually.js';
 import { peakMemoryOf } from './support/process-usage.js';
 import { serve, useService } from './support/serve.js';
@@ -206,34 +205,6 @@ describe('pages of 20 MB', () => {
       }
     },
   );
-
-  it('that are read do not hold up creates', async () => {
-    let isReading = true;
-    let pages = 0;
-    const readers = Array.from({ length: 30 }, async () => {
-      while (isReading) {
-        const answer = await fetch(`${service.url}${TIME_LOGS}?projectId=${BIG}&limit=1000`, {
-          headers: { authorization: `Bearer ${TOKEN}` },
-        });
-        const { byteLength } = await answer.arrayBuffer();
-        if (answer.status === 200) {
-          expect(byteLength).toBeGreaterThan(PAGE);
-          pages++;
-        } else expect(answer.status).toBe(503);
-      }
-    });
-    const times: number[] = [];
-    const end = performance.now() + 30_000;
-    while (performance.now() < end || pages < 3) {
-      const begun = performance.now();
-      await expectCreated();
-      times.push(performance.now() - begun);
-    }
-    isReading = false;
-    await Promise.all(readers);
-    const [p50, p99] = percentiles(times, 0.5, 0.99);
-    console.log(`beside ${pages} pages of 20 MB: ${times.length} creates, p50 ${p50} ms, p99 ${p99} ms`);
-  });
 });
 
 describe('the drain', () => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -6,6 +7,7 @@ import { ask } from '../faults/support/ask.js';
 import { eventually } from '../eventually.js';
 import { useService } from '../faults/support/serve.js';
 import { useCluster } from '../faults/support/use-cluster.js';
+import { useFolder } from '../../support/fixtures.js';
 import { connected, queryOnce } from '../../support/postgres-cluster.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
@@ -16,9 +18,245 @@ const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const RULES = join(PROJECT, 'docker', 'fleet', 'alerts.yaml');
 const LOG = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' });
 
+/** What is measured every 15 seconds, and how many alerts of each name fire at a time. */
+const CASES: readonly (readonly [
+  what: string,
+  series: Readonly<Record<string, string>>,
+  firing: Readonly<Record<string, Readonly<Record<string, number>>>>,
+])[] = [
+  [
+    'one of two instances is away',
+    {
+      'up{job="time-logs",instance="a"}': '1 0x40',
+      'up{job="time-logs",instance="b"}': '1x40',
+    },
+    {
+      '2m': { TimeLogsInstanceAway: 0 },
+      '3m': { TimeLogsInstanceAway: 1 },
+      '10m': { TimeLogsAway: 0 },
+    },
+  ],
+  [
+    'all are away',
+    {
+      'up{job="time-logs",instance="a"}': '1x4 0x40',
+      'up{job="time-logs",instance="b"}': '0x44',
+    },
+    {
+      '1m': { TimeLogsAway: 0 },
+      '2m': { TimeLogsAway: 1 },
+    },
+  ],
+  [
+    'all that write are away, and one that reads is there',
+    {
+      'up{job="time-logs",instance="a"}': '1x4 0x40',
+      'up{job="time-logs",instance="b"}': '1x4 0x40',
+      'up{job="time-logs",instance="reader"}': '1x44',
+    },
+    {
+      '1m': { TimeLogsAway: 0 },
+      '3m': { TimeLogsAway: 1 },
+    },
+  ],
+  [
+    'nobody knows of an instance any more',
+    {
+      'up{job="time-logs",instance="a"}': '1x4 stale',
+    },
+    {
+      '1m': { TimeLogsAway: 0 },
+      '3m': { TimeLogsAway: 1 },
+    },
+  ],
+  [
+    'the first 500 of a process, and then none',
+    {
+      'http_requests_total{job="time-logs",instance="a",method="GET",route="/r",status="500"}': '_x8 1x60',
+    },
+    {
+      '1m': { TimeLogsErrors: 0 },
+      '3m': { TimeLogsErrors: 1 },
+      '12m': { TimeLogsErrors: 0 },
+    },
+  ],
+  [
+    'two of a hundred are refused',
+    {
+      'http_requests_total{job="time-logs",method="GET",status="200"}': '0+98x60',
+      'http_requests_total{job="time-logs",method="GET",status="503"}': '0+2x60',
+    },
+    {
+      '10m': { TimeLogsRefused: 1, TimeLogsTakeNoChanges: 0 },
+    },
+  ],
+  [
+    'lists go on, and no create is taken',
+    {
+      'http_requests_total{job="time-logs",method="GET",status="200"}': '0+98x60',
+      'http_requests_total{job="time-logs",method="POST",status="201"}': '0+10x20 200x40',
+      'http_requests_total{job="time-logs",method="POST",status="503"}': '0x20 0+10x40',
+    },
+    {
+      '5m': { TimeLogsTakeNoChanges: 0 },
+      '9m': { TimeLogsTakeNoChanges: 1 },
+    },
+  ],
+  [
+    'one create in ten takes three seconds',
+    {
+      'http_request_duration_seconds_bucket{job="time-logs",method="POST",route="/api/v1/time-logs",le="1"}':
+        '0+9x60',
+      'http_request_duration_seconds_bucket{job="time-logs",method="POST",route="/api/v1/time-logs",le="5"}':
+        '0+10x60',
+      'http_request_duration_seconds_bucket{job="time-logs",method="POST",route="/api/v1/time-logs",le="+Inf"}':
+        '0+10x60',
+      'http_request_duration_seconds_bucket{job="time-logs",method="GET",route="/api/v1/time-logs/export",le="1"}':
+        '0x60',
+      'http_request_duration_seconds_bucket{job="time-logs",method="GET",route="/api/v1/time-logs/export",le="300"}':
+        '0+10x60',
+      'http_request_duration_seconds_bucket{job="time-logs",method="GET",route="/api/v1/time-logs/export",le="+Inf"}':
+        '0+10x60',
+    },
+    {
+      '4m': { TimeLogsSlow: 0 },
+      '12m': { TimeLogsSlow: 1 },
+    },
+  ],
+  [
+    'creates and events wait',
+    {
+      'time_log_write_queue_length{job="time-logs",instance="a"}': '10x8 1500x60',
+      'time_log_event_lag_seconds{job="time-logs",instance="a"}': '1x8 0+15x60',
+      'time_log_event_relay_stopped{job="time-logs",instance="a"}': '0x8 1x60',
+      'time_log_event_relay_stopped{job="time-logs",instance="b"}': '0x68',
+    },
+    {
+      '2m': { TimeLogsRelayStopped: 0, TimeLogsQueue: 0 },
+      '3m': { TimeLogsRelayStopped: 1, TimeLogsQueue: 1 },
+      '4m': { TimeLogsEventLag: 0 },
+      '7m15s': { TimeLogsEventLag: 1 },
+    },
+  ],
+  [
+    'the synchronous standby goes away',
+    {
+      'patroni_sync_standby{job="time-logs-patroni",instance="p1",scope="time-logs"}': '0x40',
+      'patroni_sync_standby{job="time-logs-patroni",instance="p2",scope="time-logs"}': '1x8 0x32',
+    },
+    {
+      '2m': { TimeLogsNoStandby: 0 },
+      '4m': { TimeLogsNoStandby: 1 },
+    },
+  ],
+  [
+    'a standby has shown all, and then lacks what is new',
+    {
+      'patroni_replica{job="time-logs-patroni",instance="p1",scope="time-logs"}': '0x60',
+      'patroni_replica{job="time-logs-patroni",instance="p2",scope="time-logs"}': '1x60',
+      'patroni_xlog_location{job="time-logs-patroni",instance="p1",scope="time-logs"}': '100x20 200x40',
+      'patroni_xlog_location{job="time-logs-patroni",instance="p2",scope="time-logs"}': '0x60',
+      'patroni_xlog_replayed_location{job="time-logs-patroni",instance="p1",scope="time-logs"}': '0x60',
+      'patroni_xlog_replayed_location{job="time-logs-patroni",instance="p2",scope="time-logs"}': '100x60',
+      'patroni_xlog_replayed_timestamp{job="time-logs-patroni",instance="p1",scope="time-logs"}': '0x60',
+      'patroni_xlog_replayed_timestamp{job="time-logs-patroni",instance="p2",scope="time-logs"}': '0x60',
+    },
+    {
+      '5m': { TimeLogsStandbyLag: 0 },
+      '7m': { TimeLogsStandbyLag: 1 },
+    },
+  ],
+  [
+    'Patroni is paused at one, and the other does not reach etcd',
+    {
+      'patroni_is_paused{job="time-logs-patroni",instance="p1",scope="time-logs"}': '1x60',
+      'patroni_is_paused{job="time-logs-patroni",instance="p2",scope="time-logs"}': '0x60',
+      'patroni_dcs_last_seen{job="time-logs-patroni",instance="p1",scope="time-logs"}': '0+15x60',
+      'patroni_dcs_last_seen{job="time-logs-patroni",instance="p2",scope="time-logs"}': '0x60',
+    },
+    {
+      '9m': { TimeLogsNoFailover: 0 },
+      '14m': { TimeLogsNoFailover: 2 },
+    },
+  ],
+  [
+    'balancer and etcd go away, after one has no server and the other no leader',
+    {
+      'up{job="time-logs-balancer",instance="b"}': '1x20 0x20',
+      'up{job="time-logs-etcd",instance="e1"}': '1x20 0x20',
+      'haproxy_backend_active_servers{job="time-logs-balancer",instance="b",proxy="writes"}': '4x4 0x20',
+      'haproxy_backend_active_servers{job="time-logs-balancer",instance="b",proxy="reads"}': '1x4 0x20',
+      'haproxy_backend_active_servers{job="time-logs-balancer",instance="b",proxy="primary"}': '1x40',
+      'haproxy_backend_active_servers{job="time-logs-balancer",instance="b",proxy="standby"}': '0x40',
+      'haproxy_backend_backup_servers{job="time-logs-balancer",instance="b",proxy="writes"}': '0x40',
+      'haproxy_backend_backup_servers{job="time-logs-balancer",instance="b",proxy="reads"}': '4x40',
+      'haproxy_backend_backup_servers{job="time-logs-balancer",instance="b",proxy="primary"}': '0x40',
+      'haproxy_backend_backup_servers{job="time-logs-balancer",instance="b",proxy="standby"}': '0x40',
+      'etcd_server_has_leader{job="time-logs-etcd",instance="e1"}': '1x4 0x16',
+    },
+    {
+      '1m': { TimeLogsNoServer: 0, TimeLogsEtcd: 0 },
+      '3m': { TimeLogsNoServer: 1 },
+      '4m': { TimeLogsEtcd: 1, TimeLogsBalancerAway: 0 },
+      '7m': { TimeLogsBalancerAway: 1 },
+      '8m': { TimeLogsEtcd: 1 },
+    },
+  ],
+  [
+    'what the database and its disk tell gets worse',
+    {
+      'node_filesystem_avail_bytes{job="time-logs-disk",instance="n",mountpoint="/disk"}': '11x8 5x60',
+      'node_filesystem_size_bytes{job="time-logs-disk",instance="n",mountpoint="/disk"}': '100x68',
+      'node_filesystem_readonly{job="time-logs-disk",instance="n",mountpoint="/disk"}': '1x68',
+      'pg_watch_slot_kept_bytes{job="time-logs-database",instance="e",slot_name="s"}': '4e9x8 5e9x60',
+      'pg_watch_slot_held_transactions{job="time-logs-database",instance="e",slot_name="s"}': '0x68',
+      'pg_watch_archive_waiting_seconds{job="time-logs-database",instance="e"}': '300x8 600x60',
+      'pg_watch_open_seconds{job="time-logs-database",instance="e",transaction="has written"}':
+        '300x8 600x60',
+      'pg_watch_open_seconds{job="time-logs-database",instance="e",transaction="is prepared"}': '0x68',
+      'pg_watch_open_seconds{job="time-logs-database",instance="e",transaction="only reads"}':
+        '3600x8 7200x60',
+      'pg_watch_transactions_left{job="time-logs-database",instance="e"}': '15e8x8 1e9x60',
+    },
+    {
+      '2m': {
+        TimeLogsDisk: 0,
+        TimeLogsSlot: 0,
+        TimeLogsArchive: 0,
+        TimeLogsFeedHeld: 0,
+        TimeLogsOldSnapshot: 0,
+        TimeLogsWraparound: 0,
+      },
+      '16m': {
+        TimeLogsDisk: 1,
+        TimeLogsSlot: 1,
+        TimeLogsArchive: 1,
+        TimeLogsFeedHeld: 1,
+        TimeLogsOldSnapshot: 1,
+        TimeLogsWraparound: 1,
+        TimeLogsUnseen: 0,
+      },
+    },
+  ],
+  [
+    'an exporter goes away, and another does not reach what it tells of',
+    {
+      'up{job="time-logs-database",instance="e"}': '1x44',
+      'up{job="time-logs-disk",instance="n"}': '1x4 0x40',
+      'pg_watch_transactions_left{job="time-logs-database",instance="e"}': '2e9x4 stale',
+      'node_filesystem_avail_bytes{job="time-logs-disk",instance="n",mountpoint="/disk"}': '5x4 stale',
+    },
+    {
+      '5m': { TimeLogsUnseen: 0 },
+      '16m': { TimeLogsUnseen: 2 },
+    },
+  ],
+];
+
 const PROGRAMS = ['prometheus', 'promtool', 'prometheus-postgres-exporter', 'prometheus-node-exporter'];
 
 describeWith(...PROGRAMS)('the rules of Prometheus', () => {
+  const inFolder = useFolder('alerts-');
   const postgres = useCluster({ max_prepared_transactions: '1', archive_mode: 'on' });
   const service = useService(
     () => postgres.createDatabase(),
@@ -54,8 +292,21 @@ scrape_configs:
 
   it('are right, and fire when and only when they are meant to', async () => {
     await run('promtool', ['check', 'rules', RULES]);
-    const tests = join(import.meta.dirname, 'alerts.test.yaml');
-    const { stdout } = await run('promtool', ['test', 'rules', tests]);
+    const tests = CASES.map(([name, series, firing]) => ({
+      name,
+      interval: '15s',
+      input_series: Object.entries(series).map(([text, values]) => ({ series: text, values })),
+      promql_expr_test: Object.entries(firing).map(([time, alerts]) => ({
+        expr: `count by (alertname) (ALERTS{alertstate="firing", alertname=~"${Object.keys(alerts).join('|')}"})`,
+        eval_time: time,
+        exp_samples: Object.entries(alerts)
+          .filter(([, value]) => value > 0)
+          .map(([alert, value]) => ({ labels: `{alertname="${alert}"}`, value })),
+      })),
+    }));
+    const file = inFolder('tests.yaml');
+    await writeFile(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '15s', tests }));
+    const { stdout } = await run('promtool', ['test', 'rules', file]);
     expect(stdout).toContain('SUCCESS');
   });
 

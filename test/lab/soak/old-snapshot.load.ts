@@ -1,17 +1,17 @@
-import { Agent } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { connected } from '../../support/postgres-cluster.js';
 import { percentiles } from '../bench/statistics.js';
 import { serve } from '../faults/support/serve.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
-import { atPace, statusOf } from '../faults/support/steady-load.js';
+import { create, list } from '../../support/requests.js';
 import { useCluster } from '../faults/support/use-cluster.js';
 
 const { MINUTES = '20' } = process.env;
 const PROJECTS = Array.from({ length: 1_000 }, () => crypto.randomUUID());
 /** Requests a second, each due at its own time, so that no wait is left out. */
 const RATE = 500;
-const LISTS = { 'all, page 1': '?limit=50', 'all, page 20': '?limit=50&page=20', 'one project': '' };
+const LISTS = { 'all, page 1': 'limit=50', 'all, page 20': 'limit=50&page=20', 'one project': '' };
 /** Minutes of load before the snapshot, and after its end. */
 const AROUND = { before: 2, after: 3 };
 
@@ -21,9 +21,8 @@ const postgres = useCluster();
 it(`creates and lists before, while and after a snapshot is held for ${MINUTES} minutes`, async () => {
   const url = await postgres.createDatabase();
   const { port } = await serve(url);
-  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const loadFor = async (when: string, minutes: number) => {
-    for (let minute = 1; minute <= minutes; minute++) await load(`${when}, minute ${minute}`, port, agent);
+    for (let minute = 1; minute <= minutes; minute++) await load(`${when}, minute ${minute}`, port);
   };
   await loadFor('before', AROUND.before);
   const holder = await connected(url);
@@ -31,28 +30,31 @@ it(`creates and lists before, while and after a snapshot is held for ${MINUTES} 
   await loadFor('held', Number(MINUTES));
   await holder.end();
   await loadFor('after', AROUND.after);
-  agent.destroy();
 });
 
 /** Creates over all projects at a steady pace for a minute, and beside them a list of each kind every second. */
-async function load(name: string, port: number, agent: Agent): Promise<void> {
+async function load(name: string, port: number): Promise<void> {
   const latencies: Record<string, number[]> = {};
   let refused = 0;
-  const ask = async (kind: string, due: number, query: string, body?: string) => {
-    const status = await statusOf(agent, { port, token: TOKEN }, query, body === undefined ? {} : { body });
-    if (status === (kind === 'create' ? '201' : '200'))
-      (latencies[kind] ??= []).push(performance.now() - due);
+  const target = { port, token: TOKEN };
+  const ask = async (kind: string, due: number, query: string, body?: object) => {
+    const sent = body ? create(target, body) : list(target, query);
+    const { status } = await sent.catch(() => ({ status: 0 }));
+    if (status === (body ? 201 : 200)) (latencies[kind] ??= []).push(performance.now() - due);
     else refused++;
   };
-  await atPace(RATE, 60_000, async (number, due) => {
+  const begun = performance.now();
+  const asked: Promise<unknown>[] = [];
+  for (let number = 0; number < 60 * RATE; number++) {
+    const due = begun + (number * 1_000) / RATE;
+    if (due > performance.now()) await delay(due - performance.now());
     const projectId = PROJECTS[Math.floor(Math.random() * PROJECTS.length)]!;
-    const body = JSON.stringify({ projectId, duration: 1.5, date: dayBefore(number % 400) });
-    const lists = number % RATE === 0 ? Object.entries(LISTS) : [];
-    await Promise.all([
-      ask('create', due, '', body),
-      ...lists.map(([kind, query]) => ask(kind, due, query || `?projectId=${projectId}`)),
-    ]);
-  });
+    asked.push(ask('create', due, '', { projectId, duration: 1.5, date: dayBefore(number % 400) }));
+    if (number % RATE === 0)
+      for (const [kind, query] of Object.entries(LISTS))
+        asked.push(ask(kind, due, query || `projectId=${projectId}`));
+  }
+  await Promise.all(asked);
   const texts = Object.entries(latencies).map(
     ([kind, list]) => `${kind} ${list.length}: ${percentiles(list, 0.5, 0.99).join(', ')}`,
   );

@@ -38,23 +38,6 @@ describe('the fleet on Kubernetes', () => {
     expect(faultsOf(resources)).toEqual([]);
   });
 
-  it('is refused by them with a field that nobody knows, wherever it stands', () => {
-    const variants = resources.flatMap((resource) =>
-      [...objectsOf(resource)].map((path) => {
-        const variant = structuredClone(resource);
-        Object.assign(
-          path.reduce((at: object, key) => at[key as keyof typeof at], variant),
-          { nobody: true },
-        );
-        return { path, variant };
-      }),
-    );
-    expect(variants.length).toBeGreaterThan(100);
-    const refused = new Set(faultsOf(variants.map(({ variant }) => variant)).map(({ index }) => index));
-    const taken = variants.filter((_, index) => !refused.has(index));
-    expect(taken.map(({ path, variant }) => [variant.kind, ...path].join('.'))).toEqual([]);
-  });
-
   it('has the alerts of the other fleet, by a command that needs no copy of them', async () => {
     const [, command] = /^(\(printf .+?\)) \| kubectl apply -f -$/ms.exec(await read('FLEET.md'))!;
     const { stdout } = await promisify(execFile)('sh', ['-c', command!], { cwd: PROJECT });
@@ -215,11 +198,4 @@ function faultsOf(resources: readonly Resource[]): { index: number; fault: strin
     index: at?.getLineAndCharacterOfPosition(start!).line ?? -1,
     fault: ts.flattenDiagnosticMessageText(messageText, '\n'),
   }));
-}
-
-/** The paths of an object and of all objects in it. */
-function* objectsOf(value: unknown, path: readonly string[] = []): Generator<readonly string[]> {
-  if (typeof value !== 'object' || value === null) return;
-  if (!Array.isArray(value)) yield path;
-  for (const [key, inner] of Object.entries(value)) yield* objectsOf(inner, [...path, key]);
 }

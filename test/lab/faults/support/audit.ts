@@ -24,9 +24,6 @@ export async function audit(url: string, ledger: Ledger) {
     /** Rows that nobody asked for. */
     strange: rows.filter(({ description }) => !ledger.knows(description)).map(textOf),
     stored: rows.length,
-    /** Logs that are there although their client was answered 503 or not at all. */
-    storedUnanswered: [...ledger.unknown.keys()].filter((description) => byDescription.has(description))
-      .length,
   };
 }
 

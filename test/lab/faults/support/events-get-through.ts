@@ -10,7 +10,6 @@ import { timesOf } from '../../../support/extent.js';
 import { queryOnce } from '../../../support/postgres-cluster.js';
 import { serve } from './serve.js';
 import { type ServiceUnderWrites, underWrites } from './service-under-writes.js';
-import { count } from './tally.js';
 import { useCluster } from './use-cluster.js';
 
 const KILLS = timesOf(10, 2);
@@ -81,7 +80,6 @@ export function describeEvents(
     const expectAllEvents = async (last: ServiceProcess) => {
       expect(await last.end()).toBe(0);
       const { logs, repeats, ...finding } = await auditEvents(url, await broker.events());
-      await count({ events: logs, repeats });
       expect(finding).toEqual({ missing: [], invented: [], disordered: [], outdated: 0 });
       return { logs, repeats };
     };
@@ -101,7 +99,6 @@ export function describeEvents(
           await scene.service.end('SIGKILL');
           await expireLease();
           await scene.restart();
-          scene.count({ kills });
         }
         await published(20);
       });

@@ -31,8 +31,6 @@ export class Ledger {
   readonly unexpected: string[] = [];
   /** Descriptions of the creates that have left their client and are not answered yet. */
   readonly inFlight = new Set<string>();
-  /** Milliseconds of the slowest answer. */
-  slowest = 0;
   /** Milliseconds of each acknowledged create, in order. */
   readonly latencies: number[] = [];
   private readonly projects: readonly string[];
@@ -77,7 +75,6 @@ export class Ledger {
   /** Notes the outcome of a create; that of a repeated one replaces what was not known before. */
   settle({ description }: IntendedLog, outcome: Outcome, took: number): void {
     this.inFlight.delete(description);
-    this.slowest = Math.max(this.slowest, took);
     if (outcome.kind === 'acknowledged') {
       this.latencies.push(took);
       this.unknown.delete(description);

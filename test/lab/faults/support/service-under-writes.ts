@@ -4,7 +4,6 @@ import { send, TIME_LOGS } from '../../../support/requests.js';
 import { type ServiceProcess, startService } from '../../../support/service-process.js';
 import { audit } from './audit.js';
 import { Ledger } from './ledger.js';
-import { count, type Counts } from './tally.js';
 import { Writers } from './writers.js';
 
 /** A token that the deployment declares: it is valid while the database is away. */
@@ -38,8 +37,6 @@ export interface ServiceUnderWrites {
   readonly ledger: Ledger;
   /** Starts another service in the place of one that has ended, and sends the writers there. */
   restart(): Promise<ServiceProcess>;
-  /** Adds to the counts that the run reports at its end. */
-  count(counts: Counts): void;
 }
 
 /**
@@ -63,7 +60,6 @@ export async function underWrites(
   const url = typeof database === 'string' ? database : await database.createDatabase();
   const ledger = new Ledger(projects, batch);
   const writers = new Writers({ token: TOKEN, ledger, count: size, ...options });
-  let counts: Counts = {};
   const start = async () => {
     const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN, ...env });
     writers.aim(service.port);
@@ -75,7 +71,6 @@ export async function underWrites(
     writers,
     ledger,
     restart: async () => (scene.service = await start()),
-    count: (more: Counts) => void (counts = more),
   };
   let total: unknown;
   writers.start();
@@ -89,18 +84,7 @@ export async function underWrites(
   } finally {
     await writers.stop().finally(() => scene.service.end('SIGKILL'));
   }
-  const { storedUnanswered, stored, ...finding } = await audit(readerUrl ?? url, ledger);
-  await count({
-    ...counts,
-    acknowledged: ledger.acknowledged.size,
-    refused: ledger.count('refused'),
-    cut: ledger.count('cut'),
-    storedUnanswered,
-    lost: finding.lost.length,
-    doubled: finding.doubled.length,
-    unexpected: ledger.unexpected.length,
-    slowest: Math.round(ledger.slowest),
-  });
+  const { stored, ...finding } = await audit(readerUrl ?? url, ledger);
   const { unexpected } = ledger;
   const nothing = { lost: [], doubled: [], parts: [], strange: [], unexpected: [] };
   expect({ ...finding, unexpected, total }).toEqual({ ...nothing, total: stored });
