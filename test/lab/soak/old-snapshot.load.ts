@@ -4,7 +4,7 @@ import { connected } from '../../support/postgres-cluster.js';
 import { percentiles } from '../bench/statistics.js';
 import { serve } from '../faults/support/serve.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
-import { create, list } from '../../support/requests.js';
+import { TIME_LOGS } from '../../support/requests.js';
 import { useCluster } from '../faults/support/use-cluster.js';
 
 const { MINUTES = '20' } = process.env;
@@ -36,10 +36,11 @@ it(`creates and lists before, while and after a snapshot is held for ${MINUTES} 
 async function load(name: string, port: number): Promise<void> {
   const latencies: Record<string, number[]> = {};
   let refused = 0;
-  const target = { port, token: TOKEN };
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const ask = async (kind: string, due: number, query: string, body?: object) => {
-    const sent = body ? create(target, body) : list(target, query);
-    const { status } = await sent.catch(() => ({ status: 0 }));
+    const sending = body && { method: 'POST', body: JSON.stringify(body) };
+    const sent = fetch(`http://127.0.0.1:${port}${TIME_LOGS}?${query}`, { headers, ...sending });
+    const status = await sent.then(async (answer) => answer.text().then(() => answer.status)).catch(() => 0);
     if (status === (body ? 201 : 200)) (latencies[kind] ??= []).push(performance.now() - due);
     else refused++;
   };
