@@ -318,21 +318,34 @@ describe('a host that chooses', () => {
       ]);
     });
 
-    it('makes options and guard later, from what it injects', async () => {
+    it('makes options, guard and filter later, from what it injects', async () => {
       const late = TimeLogModule.forRootAsync({
-        ...own,
+        dataSource: 'own',
+        imports: [UsersModule],
         inject: [Users],
         useFactory: (users: Users) => ({
+          guard: new HostGuard(users),
+          filter: new HostFilter(),
+          hooks: {
+            before: () => {
+              throw new ConflictException('the project is closed');
+            },
+          },
           caller: async () => {
             const user = users.find('ada')!;
             return { id: user.sub, scopes: user.permissions };
           },
-          limits: { bodyLimit: 10 },
+          limits: { bodyLimit: 200 },
         }),
       });
       await serve([dataSource('own'), late], false);
       expect(await send('reader')).toMatchObject([200, { success: true }]);
-      expect(await send('reader', LOG)).toEqual([413, { host: 'the request body must be at most 10 bytes' }]);
+      expect(await send('nobody')).toEqual([401, { host: 'who are you?' }]);
+      expect(await send('reader', LOG)).toEqual([409, { host: 'the project is closed' }]);
+      expect(await send('reader', { ...LOG, description: 'x'.repeat(200) })).toEqual([
+        413,
+        { host: 'the request body must be at most 200 bytes' },
+      ]);
     });
 
     it('answers errors of its guard and its caller, and logs those that it has to correct', async () => {
@@ -415,16 +428,43 @@ describe('a host that chooses', () => {
     await app.close();
   });
 
-  it('lets its tests override the classes of its guard, filter and hooks', async () => {
-    class ClosedProjects {
-      before(): void {
-        throw new ConflictException('the project is closed');
-      }
+  /** Hooks that need Users. */
+  @Injectable()
+  class ClosedProjects {
+    static count = 0;
+    constructor(readonly users: Users) {
+      ClosedProjects.count++;
     }
-    // HostGuard needs Users, which are not imported.
-    const testing = await Test.createTestingModule({
-      imports: [TimeLogModule.forRoot({ guard: HostGuard, filter: HostFilter, hooks: ClosedProjects })],
-    })
+
+    before(): void {
+      throw new ConflictException('the project is closed');
+    }
+  }
+  /** A module that exports all but what they inject. */
+  const parts = [HostGuard, HostFilter, ClosedProjects];
+  @Module({ providers: [Users, ...parts], exports: parts })
+  class PartsModule {}
+  const exported = {
+    guard: { useExisting: HostGuard },
+    filter: { useExisting: HostFilter },
+    hooks: { useExisting: ClosedProjects },
+    imports: [PartsModule],
+  };
+
+  it('gives the instances of its guard, filter and hooks that a module exports', async () => {
+    const before = ClosedProjects.count;
+    await serve([dataSource('own'), TimeLogModule.forRoot({ ...exported, dataSource: 'own', caller })]);
+    expect(await send('nobody')).toEqual([401, { host: 'who are you?' }]);
+    expect(await send('ada', LOG)).toEqual([409, { host: 'the project is closed' }]);
+    expect(ClosedProjects.count - before).toBe(1);
+  });
+
+  it.each([
+    // These need Users, which are not imported.
+    ['classes', { guard: HostGuard, filter: HostFilter, hooks: ClosedProjects }],
+    ['exported instances', exported],
+  ])('lets its tests override the %s of its guard, filter and hooks', async (_name, options) => {
+    const testing = await Test.createTestingModule({ imports: [TimeLogModule.forRoot(options)] })
       .overrideProvider(TimeLogRepository)
       .useClass(InMemoryTimeLogRepository)
       .overrideProvider(HostGuard)

@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DynamicModule, Injectable, type ModuleMetadata, type Provider, Scope } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Injectable,
+  Module,
+  type ModuleMetadata,
+  type Provider,
+  Scope,
+} from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { ClientProxy } from '@nestjs/microservices';
@@ -41,6 +48,8 @@ type Options = Pick<TimeLogModuleOptions, 'adapters' | 'routes'>;
 const forRoot = (options: Options) => TimeLogModule.forRoot({ caller, ...options });
 const forRootAsync = (options: Options) =>
   TimeLogModule.forRootAsync({ useFactory: () => ({ caller }), ...options });
+const byFactory = ({ adapters, routes }: Options) =>
+  TimeLogModule.forRootAsync({ useFactory: () => ({ caller, routes }), adapters });
 const inMemory = { provide: TimeLogRepository, useClass: InMemoryTimeLogRepository };
 const ID = '01890000-0000-7000-8000-000000000001';
 
@@ -206,6 +215,7 @@ describe('a host that composes', () => {
     it.each([
       ['forRoot', forRoot],
       ['forRootAsync', forRootAsync],
+      ['the factory of forRootAsync', byFactory],
     ])('of %s, and of its documentation', async (_name, make) => {
       await serve([make({ adapters: [inMemory], routes: without })]);
       const [status, { data }] = await send('/api/v1/time-logs', LOG);
@@ -247,6 +257,20 @@ describe('a host that composes', () => {
         'time logs have no route "feed": routes takes list, record, recordAll, totals, events, export, get, correct, patch, delete',
       );
     });
+  });
+
+  it('injects the services everywhere if the module is global', async () => {
+    @Injectable()
+    class Report {
+      constructor(readonly timeLogs: TimeLogService) {}
+    }
+    @Module({ providers: [Report] })
+    class ReportModule {}
+    const app = await serve([
+      ReportModule,
+      TimeLogCoreModule.forRoot({ adapters: [inMemory], isGlobal: true }),
+    ]);
+    expect(await app.get(Report).timeLogs.record(LOG)).toMatchObject(LOG);
   });
 
   describe('has two tenants', () => {

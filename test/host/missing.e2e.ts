@@ -42,7 +42,9 @@ describe('a host that lacks something ends its start and says what to do', () =>
   };
 
   const withoutEntities = () => dataSource(migrated, { autoLoadEntities: false });
-  it.each<[string, () => NonNullable<ModuleMetadata['imports']>, RegExp, ExpressAdapter?]>([
+  type Case = [string, () => NonNullable<ModuleMetadata['imports']>, RegExp, ExpressAdapter?];
+  const place = 'pass it next to useFactory of TimeLogModule\\.forRootAsync';
+  it.each<Case>([
     [
       'a DataSource',
       () => [TimeLogModule.forRoot({ caller })],
@@ -58,14 +60,35 @@ describe('a host that lacks something ends its start and says what to do', () =>
       () => [dataSource(migrated), TimeLogModule],
       /^no access control is configured: import BearerAuthModule\.forRoot\(\{ verifier, realm \}\), set a guard or a caller of your own, or import the same module object that has them$/,
     ],
-    [
-      'the name of an option that has another one now',
+    ...(
+      [
+        [
+          { routes: {} },
+          { principal: caller },
+          /^TimeLogModule has no option "principal": it takes dataSource, .*, caller, routes, openApi$/,
+        ],
+        [{ caller, feed: false }, {}, /^TimeLogModule has no option "feed": it takes /],
+        [
+          { routes: {} },
+          { routes: {} },
+          /^routes is also returned by the factory of TimeLogModule\.forRootAsync: pass it once$/,
+        ],
+        ...['dataSource', 'adapters', 'imports', 'isGlobal'].map(
+          (name) => [{}, { [name]: [] }, RegExp(`^a factory cannot return ${name}: ${place}$`)] as const,
+        ),
+        ...[{ guard: class {} }, { filter: { useExisting: 'ours' } }, { hooks: class {} }].map(
+          (part) =>
+            [{}, part, RegExp(`^a factory cannot return a class or useExisting as \\w+: ${place}$`)] as const,
+        ),
+      ] as const
+    ).map(([beside, returned, message]): Case => [
+      `an option that can be used: ${Object.keys(returned).join()} from a factory`,
       () => [
         dataSource(migrated),
-        TimeLogModule.forRootAsync({ useFactory: () => ({ principal: caller }) as object }),
+        TimeLogModule.forRootAsync({ ...beside, useFactory: () => returned as object }),
       ],
-      /^the option principal of TimeLogModule is called caller now$/,
-    ],
+      message,
+    ]),
     [
       'Express',
       () => [dataSource(migrated), TimeLogModule.forRoot({ caller })],

@@ -13,7 +13,6 @@ import {
   TIME_LOG_OPTIONS,
   TIME_LOG_PARTS,
   TimeLogAttributes,
-  type TimeLogOptions,
   TimeLogRepository,
   type TimeLogWrites,
   TypeOrmTimeLogRepository,
@@ -21,10 +20,10 @@ import {
   WRITE_LIMITS,
   type WriteLimits,
 } from '../../../src/time-log/index.js';
-import { type AttributesSchema, SchemaAttributes } from './attributes/schema-attributes.js';
+import { SchemaAttributes } from './attributes/schema-attributes.js';
 import { HookedWrites } from './hooks/hooked-writes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
-import { ATTRIBUTES_SCHEMA, ConfigurableTimeLogCoreModule } from './time-log.options.js';
+import { ConfigurableTimeLogCoreModule, type TimeLogCoreOptions } from './time-log.options.js';
 
 /** The parts of both modules for hosts. A host may have attributes and hooks, and may lack a DataSource. */
 export const HOST_PARTS = {
@@ -34,8 +33,8 @@ export const HOST_PARTS = {
     ...TIME_LOG_PARTS.providers,
     {
       provide: TimeLogAttributes,
-      inject: [{ token: ATTRIBUTES_SCHEMA, optional: true }, TIME_LOG_OPTIONS],
-      useFactory: (schema: AttributesSchema | undefined, { limits }: TimeLogOptions) => {
+      inject: [TIME_LOG_OPTIONS],
+      useFactory: ({ attributes: schema, limits }: TimeLogCoreOptions) => {
         if (schema === undefined) return new TimeLogAttributes();
         // The body around them is one level.
         const bounds = { depth: MAX_JSON_DEPTH - 1, bytes: limitsOf(limits).bodyLimit };
@@ -47,7 +46,7 @@ export const HOST_PARTS = {
     {
       provide: REQUEST_RULES,
       inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
-      useFactory: ({ limits }: TimeLogOptions, attributes: TimeLogAttributes): RequestRules => {
+      useFactory: ({ limits }: TimeLogCoreOptions, attributes: TimeLogAttributes): RequestRules => {
         const rule = (value: unknown) => attributes.check(value);
         const extraField: ExtraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
         return { ...limitsOf(limits), ...(attributes.areKnown && { extraField }) };

@@ -22,23 +22,16 @@ import {
   TIME_LOG_PARTS,
 } from '../../../src/time-log/index.js';
 import { TotalsService } from '../../../src/totals/index.js';
-import type { AttributesSchema } from './attributes/schema-attributes.js';
-import { DuplicateRouteCheck } from './routes/duplicate-route-check.js';
-import { disableRoutes, ENABLED_ROUTES, type EnabledRoutes } from './routes/enabled-routes.js';
+import { disableRoutes } from './routes/enabled-routes.js';
 import {
   describeController,
   HOST_DOCUMENT,
   type HostDocument,
   SECURITY_SCHEME,
 } from './routes/host-document.js';
-import { RequireExpress } from './routes/require-express.js';
+import { RouteCheck } from './routes/route-check.js';
 import { HOST_PARTS } from './time-log-core.module.js';
-import {
-  ATTRIBUTES_SCHEMA,
-  ConfigurableTimeLogModule,
-  type HttpOptions,
-  type TimeLogModuleOptions,
-} from './time-log.options.js';
+import { ConfigurableTimeLogModule, type TimeLogModuleOptions } from './time-log.options.js';
 
 /**
  * Time logs over HTTP, with everything in TimeLogCoreModule. It needs the same, and BearerAuthModule unless `forRoot`
@@ -49,8 +42,7 @@ import {
   controllers: TIME_LOG_PARTS.controllers,
   providers: [
     ...HOST_PARTS.providers,
-    RequireExpress,
-    DuplicateRouteCheck,
+    RouteCheck,
     {
       provide: HOST_ACCESS,
       inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],
@@ -61,7 +53,6 @@ import {
       inject: [
         TIME_LOG_OPTIONS,
         SOURCE_OF_EVENTS,
-        { token: ATTRIBUTES_SCHEMA, optional: true },
         { token: HOST_ACCESS, optional: true },
         { token: HOST_FILTER, optional: true },
         { token: AUTH_OPTIONS, optional: true },
@@ -72,7 +63,7 @@ import {
       provide: PREPARE_ROUTES,
       inject: [
         HOST_DOCUMENT,
-        { token: ENABLED_ROUTES, optional: true },
+        TIME_LOG_OPTIONS,
         { token: TotalsService, optional: true },
         { token: FeedService, optional: true },
         { token: ExportService, optional: true },
@@ -93,17 +84,13 @@ export class TimeLogModule extends ConfigurableTimeLogModule {
   }
 }
 
-/** Throws an Error for the former name of an option: without it a caller would get access to all projects. */
-function hostAccess(options: HttpOptions, guard?: CanActivate): HostAccess | undefined {
-  if ('principal' in options) throw new Error('the option principal of TimeLogModule is called caller now');
-  const { caller } = options;
+function hostAccess({ caller }: TimeLogModuleOptions, guard?: CanActivate): HostAccess | undefined {
   return guard || caller ? { guard, caller } : undefined;
 }
 
 function hostDocument(
-  { openApi = {} }: HttpOptions,
+  { openApi = {}, attributes }: TimeLogModuleOptions,
   source: string,
-  attributes?: AttributesSchema,
   access?: HostAccess,
   filter?: ExceptionFilter,
   auth?: BearerAuthOptions,
@@ -117,7 +104,7 @@ function hostDocument(
 /** Returns a function that disables and describes routes. A store may lack totals, the feed or exports. */
 function prepareRoutes(
   document: HostDocument | false,
-  routes: EnabledRoutes = {},
+  { routes }: TimeLogModuleOptions,
   totals?: object,
   feed?: object,
   exports?: object,

@@ -1,5 +1,7 @@
 import {
+  type Abstract,
   type CanActivate,
+  type ConfigurableModuleAsyncOptions,
   ConfigurableModuleBuilder,
   type DynamicModule,
   type ExceptionFilter,
@@ -7,9 +9,11 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
 import { HOST_FILTER } from '../../errors/src/index.js';
 import { type CallerResolver, HOST_GUARD } from '../../auth/src/index.js';
-import { databaseProvider, registerEntities } from '../../../src/database/index.js';
+import { Database, databaseProvider, registerEntities } from '../../../src/database/index.js';
 import {
   TIME_LOG_OPTIONS,
   timeLogEntities,
@@ -20,16 +24,46 @@ import {
 } from '../../../src/time-log/index.js';
 import type { AttributesSchema } from './attributes/schema-attributes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
-import { ENABLED_ROUTES, type EnabledRoutes } from './routes/enabled-routes.js';
+import type { EnabledRoutes } from './routes/enabled-routes.js';
 
-/** The options of time logs over HTTP. */
-export interface HttpOptions extends TimeLogOptions {
+/** A class, an object, or the instance that one of `imports` exports. */
+type Part<T> = Type<T> | T | { readonly useExisting: Type<T> | Abstract<T> | string | symbol };
+
+/** The options of `TimeLogCoreModule.forRoot`. */
+export interface TimeLogCoreOptions extends TimeLogOptions {
+  /** The name of the DataSource that stores time logs. */
+  readonly dataSource?: string | undefined;
+  /** Whether reads that need not see the last write use a replica of the DataSource's `replication`. */
+  readonly readReplica?: boolean | undefined;
+  /**
+   * The schema of `attributes`, which adds them to logs: a Standard Schema, such as one of zod. It may be
+   * asynchronous, and also decides about missing attributes.
+   */
+  readonly attributes?: AttributesSchema | undefined;
+  /** The hooks that run before a log is recorded, corrected or deleted, and in the same transaction. */
+  readonly hooks?: Part<TimeLogHooks> | undefined;
+  /** Providers that replace ours: of `TimeLogIds` or a repository (logs, totals, feed). */
+  readonly adapters?: readonly Provider[] | undefined;
+  /** The modules that the hooks, adapters, guard and filter need. */
+  readonly imports?: ModuleMetadata['imports'] | undefined;
+  /** Whether all modules of the app can inject the services. */
+  readonly isGlobal?: boolean | undefined;
+}
+
+/** The options of `TimeLogModule.forRoot`. */
+export interface TimeLogModuleOptions extends TimeLogCoreOptions {
+  /** A guard that replaces ours, for requests and for messages (see `context.getType()`). */
+  readonly guard?: Part<CanActivate> | undefined;
+  /** A filter that replaces ours. It gets errors as HttpException, with the DomainError as cause. */
+  readonly filter?: Part<ExceptionFilter> | undefined;
   /**
    * Returns the caller of a request or message that the guards of the host have allowed: `guard`, or those of the
    * app. It replaces our guard. The scopes of the routes are `time-logs:read`, `time-logs:write` and
    * `time-logs:correct`.
    */
   readonly caller?: CallerResolver | undefined;
+  /** The routes that are disabled. */
+  readonly routes?: EnabledRoutes | undefined;
   /** Options for our routes in the OpenAPI document of the app; `false`: the app has no document. */
   readonly openApi?:
     | false
@@ -42,88 +76,142 @@ export interface HttpOptions extends TimeLogOptions {
     | undefined;
 }
 
-/** The options that decide which providers there are. */
-interface CoreExtras {
-  /** The name of the DataSource that stores time logs. */
-  readonly dataSource?: string | undefined;
-  /**
-   * The schema of `attributes`, which adds them to logs: a Standard Schema, such as one of zod. It may be
-   * asynchronous, and also decides about missing attributes.
-   */
-  readonly attributes?: AttributesSchema | undefined;
-  /** The hooks that run before a log is recorded, corrected or deleted, and in the same transaction. */
-  readonly hooks?: Type<TimeLogHooks> | TimeLogHooks | undefined;
-  /** Providers that replace ours: of `TimeLogIds` or a repository (logs, totals, feed). */
-  readonly adapters?: readonly Provider[] | undefined;
-  /** The modules that the hooks, adapters, guard and filter need. */
-  readonly imports?: ModuleMetadata['imports'] | undefined;
+/** The options that Nest needs before it calls a factory. */
+type StaticName = 'dataSource' | 'adapters' | 'imports' | 'isGlobal';
+
+/** The options that may be classes. A factory returns instances. */
+interface Instances {
+  readonly guard?: CanActivate | undefined;
+  readonly filter?: ExceptionFilter | undefined;
+  readonly hooks?: TimeLogHooks | undefined;
 }
 
-interface Extras extends CoreExtras {
-  /** A guard that replaces ours, for requests and for messages (see `context.getType()`). */
-  readonly guard?: Type<CanActivate> | CanActivate | undefined;
-  /** A filter that replaces ours. It gets errors as HttpException, with the DomainError as cause. */
-  readonly filter?: Type<ExceptionFilter> | ExceptionFilter | undefined;
-  /** The routes that are disabled. */
-  readonly routes?: EnabledRoutes | undefined;
+type FactoryOptions<Options> = Omit<Options, StaticName | keyof Instances> &
+  Pick<Instances, keyof Options & keyof Instances>;
+
+/** The class that a module with these options extends. */
+interface ConfigurableModule<Options> {
+  new (): object;
+  forRoot(options: Options): DynamicModule;
+  /** Takes the options from a factory or next to it; classes and the modules to import only next to it. */
+  forRootAsync(
+    options: ConfigurableModuleAsyncOptions<FactoryOptions<Options>> & Omit<Options, 'imports'>,
+  ): DynamicModule;
 }
 
-/** The options of `TimeLogModule.forRoot`. */
-export type TimeLogModuleOptions = HttpOptions & Extras;
+/** Whether a factory may return an option: any value, an instance, or none. */
+type Kind = 'value' | 'instance' | 'static';
+type Kinds = Readonly<Record<string, Kind>>;
 
-/** The injection token of the schema of attributes of a host. */
-export const ATTRIBUTES_SCHEMA = Symbol.for('time-logs.ATTRIBUTES_SCHEMA');
+const CORE_OPTIONS = {
+  dataSource: 'static',
+  readReplica: 'value',
+  attributes: 'value',
+  hooks: 'instance',
+  adapters: 'static',
+  imports: 'static',
+  isGlobal: 'static',
+  source: 'value',
+  limits: 'value',
+} as const satisfies Record<keyof TimeLogCoreOptions, Kind>;
 
-const builder = <Options>() =>
-  new ConfigurableModuleBuilder<Options>({ optionsInjectionToken: TIME_LOG_OPTIONS }).setClassMethodName(
-    'forRoot',
-  );
+const OPTIONS = {
+  ...CORE_OPTIONS,
+  guard: 'instance',
+  filter: 'instance',
+  caller: 'value',
+  routes: 'value',
+  openApi: 'value',
+} as const satisfies Record<keyof TimeLogModuleOptions, Kind>;
 
-/** The keys that Nest does not pass on as options. */
-const CORE_EXTRAS: CoreExtras = {
-  dataSource: undefined,
-  attributes: undefined,
-  hooks: undefined,
-  adapters: undefined,
-  imports: undefined,
-};
+/** The arguments of `forRootAsync` that some versions of Nest pass on as options. */
+const FACTORY_ARGUMENTS = ['useFactory', 'useClass', 'useExisting', 'inject', 'provideInjectionTokensFrom'];
+/** The injection token of what `forRoot` gets, or of what the factory of `forRootAsync` returns. */
+const RETURNED_OPTIONS = Symbol.for('time-logs.RETURNED_OPTIONS');
+const TOKENS = { guard: HOST_GUARD, filter: HOST_FILTER, hooks: TIME_LOG_HOOKS };
 
-export const { ConfigurableModuleClass: ConfigurableTimeLogCoreModule } = builder<TimeLogOptions>()
-  .setExtras<CoreExtras>(CORE_EXTRAS, withExtras)
-  .build();
+export const ConfigurableTimeLogCoreModule = configurableModule<TimeLogCoreOptions>(CORE_OPTIONS);
+export const ConfigurableTimeLogModule = configurableModule<TimeLogModuleOptions>(OPTIONS);
 
-export const { ConfigurableModuleClass: ConfigurableTimeLogModule } = builder<HttpOptions>()
-  .setExtras<Extras>(
-    { ...CORE_EXTRAS, guard: undefined, filter: undefined, routes: undefined },
-    (definition, { guard, filter, routes, ...extras }) =>
-      withExtras(
-        withProviders(definition, [
-          ...providerOf(HOST_GUARD, guard),
-          ...providerOf(HOST_FILTER, filter),
-          ...providerOf(ENABLED_ROUTES, routes),
-        ]),
-        extras,
-      ),
-  )
-  .build();
+function configurableModule<Options extends TimeLogCoreOptions>(kinds: Kinds): ConfigurableModule<Options> {
+  return new ConfigurableModuleBuilder<object>({ optionsInjectionToken: RETURNED_OPTIONS })
+    .setClassMethodName('forRoot')
+    .setExtras<object>({}, (definition, given) => moduleWith(definition, given, kinds))
+    .build().ConfigurableModuleClass;
+}
 
-/** Adds providers, and registers our entities with the DataSource for `autoLoadEntities`. */
-function withExtras(
-  definition: DynamicModule,
-  { dataSource, attributes, hooks, adapters = [], imports = definition.imports ?? [] }: CoreExtras,
-): DynamicModule {
+/** Adds the providers of options, and registers our entities with the DataSource for `autoLoadEntities`. */
+function moduleWith(definition: DynamicModule, given: TimeLogModuleOptions, kinds: Kinds): DynamicModule {
+  const { dataSource, adapters = [], imports = definition.imports ?? [], isGlobal } = given;
   const stores = adapters.filter((adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository);
   const usesOurTables = stores.length === 0 || stores.some(wrapsOurRepository);
   if (usesOurTables) registerEntities(timeLogEntities, dataSource);
-  return withProviders({ ...definition, imports }, [
-    ...(dataSource === undefined ? [] : [databaseProvider(dataSource)]),
-    // Not `providerOf`, since a schema may be a function.
-    ...(attributes === undefined ? [] : [{ provide: ATTRIBUTES_SCHEMA, useValue: attributes }]),
-    ...providerOf(TIME_LOG_HOOKS, hooks),
-    ...(stores.length > 0 && usesOurTables ? [{ provide: WRAPS_TYPEORM_REPOSITORY, useValue: true }] : []),
-    // Nest uses the last of several providers with one token.
-    ...adapters,
-  ]);
+  const parts = (['guard', 'filter', 'hooks'] as const).filter((name) => name in kinds);
+  return {
+    ...definition,
+    imports,
+    global: isGlobal === true,
+    exports: [Database],
+    providers: [
+      ...(definition.providers ?? []),
+      {
+        provide: TIME_LOG_OPTIONS,
+        inject: [RETURNED_OPTIONS],
+        useFactory: (returned: object) => mergedOptions(definition.module.name, kinds, given, returned),
+      },
+      databaseOf(dataSource),
+      ...parts.flatMap((name) => providersOf(name, given[name])),
+      ...(stores.length > 0 && usesOurTables ? [{ provide: WRAPS_TYPEORM_REPOSITORY, useValue: true }] : []),
+      // Nest uses the last of several providers with one token.
+      ...adapters,
+    ],
+  };
+}
+
+/** Returns all options. Throws an Error for one that would be ignored. */
+function mergedOptions(module: string, kinds: Kinds, given: object, returned: object): TimeLogModuleOptions {
+  for (const name of Object.keys({ ...given, ...returned })) {
+    if (FACTORY_ARGUMENTS.includes(name)) continue;
+    const kind = kinds[name];
+    if (kind === undefined) {
+      throw new Error(`${module} has no option "${name}": it takes ${Object.keys(kinds).join(', ')}`);
+    }
+    const [beside, value] = [given, returned].map((options) => Reflect.get(options, name) as unknown);
+    // With `forRoot` both are the same.
+    if (value === undefined || value === beside) continue;
+    const place = `pass it next to useFactory of ${module}.forRootAsync`;
+    if (beside !== undefined) {
+      throw new Error(`${name} is also returned by the factory of ${module}.forRootAsync: pass it once`);
+    }
+    if (kind === 'static') throw new Error(`a factory cannot return ${name}: ${place}`);
+    if (kind === 'instance' && !isInstance(value)) {
+      throw new Error(`a factory cannot return a class or useExisting as ${name}: ${place}`);
+    }
+  }
+  return { ...given, ...returned };
+}
+
+/** Provides the Database of the DataSource with this name. */
+function databaseOf(name: string | undefined): Provider {
+  return {
+    provide: Database,
+    inject: [TIME_LOG_OPTIONS, { token: getDataSourceToken(name), optional: true }],
+    useFactory: ({ readReplica }: TimeLogCoreOptions, dataSource?: DataSource) =>
+      databaseProvider(name, { readReplica }).useFactory(dataSource),
+  };
+}
+
+/** Provides a part of the host. A class is also provided as itself, so that tests can override it. */
+function providersOf(name: keyof Instances, part: Part<object> | undefined): Provider[] {
+  const provide = TOKENS[name];
+  if (typeof part === 'function') return [part as Type, { provide, useExisting: part as Type }];
+  if (part && 'useExisting' in part) return [{ provide, useExisting: part.useExisting }];
+  const useFactory = (options: Instances) => options[name];
+  return [{ provide, inject: [TIME_LOG_OPTIONS], useFactory }];
+}
+
+function isInstance(part: unknown): boolean {
+  return typeof part === 'object' && !(part !== null && 'useExisting' in part);
 }
 
 /** Returns whether an adapter injects ours, and so stores logs in our tables. */
@@ -136,15 +224,4 @@ function wrapsOurRepository(adapter: Provider): boolean {
         ? (adapter.inject ?? [])
         : [];
   return injected.includes(TypeOrmTimeLogRepository);
-}
-
-function withProviders(definition: DynamicModule, providers: readonly Provider[]): DynamicModule {
-  return { ...definition, providers: [...(definition.providers ?? []), ...providers] };
-}
-
-/** Provides an option. A class is also provided as itself, so that tests can override it. */
-function providerOf(token: symbol, option: Type | object | undefined): Provider[] {
-  if (option === undefined) return [];
-  if (typeof option !== 'function') return [{ provide: token, useValue: option }];
-  return [option as Type, { provide: token, useExisting: option as Type }];
 }

@@ -22,9 +22,6 @@ type RouteName = keyof typeof ROUTES;
  */
 export type EnabledRoutes = Readonly<Partial<Record<RouteName, boolean>>>;
 
-/** The injection token of the EnabledRoutes of a host. */
-export const ENABLED_ROUTES = Symbol.for('time-logs.ENABLED_ROUTES');
-
 /** Disables routes of one instance of a controller. Throws an Error for an unknown name. */
 export function disableRoutes(controller: object, routes: EnabledRoutes): void {
   const names = Object.keys(ROUTES);
