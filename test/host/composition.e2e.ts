@@ -1,7 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
+  Controller,
   type DynamicModule,
+  Get,
   Injectable,
+  Logger,
   Module,
   type ModuleMetadata,
   type Provider,
@@ -271,6 +274,53 @@ describe('a host that composes', () => {
       TimeLogCoreModule.forRoot({ adapters: [inMemory], isGlobal: true }),
     ]);
     expect(await app.get(Report).timeLogs.record(LOG)).toMatchObject(LOG);
+  });
+
+  describe('mounts modules in an order that matters', () => {
+    @Controller('time-logs')
+    class ReportController {
+      @Get('report')
+      report(): object {
+        return {};
+      }
+    }
+    @Module({ controllers: [ReportController] })
+    class ReportModule {}
+    const routes = RouterModule.register([{ path: 'api/v1', module: ReportModule }]);
+    const timeLogs = forRoot({ adapters: [inMemory] });
+
+    it.each<[string, NonNullable<ModuleMetadata['imports']>, string, string, string[]]>([
+      ['first, and finds its route', [ReportModule, timeLogs], '', '/api/v1', []],
+      [
+        'after ours, and is warned that no request reaches it',
+        [timeLogs, ReportModule],
+        '',
+        '/api/v1',
+        [
+          'no request reaches GET /api/v1/time-logs/report, since GET /api/v1/time-logs/:id of TimeLogModule comes first: import the module with that route before TimeLogModule',
+        ],
+      ],
+      [
+        'below a global prefix, and is warned that it stands twice',
+        [ReportModule, timeLogs],
+        'api',
+        '/api/api/v1',
+        [
+          'time logs are at /api/api/v1/time-logs: the global prefix also precedes the path in RouterModule, so leave /api out of one of them',
+        ],
+      ],
+    ])('%s', async (_name, modules, prefix, path, warnings) => {
+      const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+      try {
+        await hosts.serve([...modules, routes], { prepare: (app) => app.setGlobalPrefix(prefix) });
+        expect(warn.mock.calls.map(([message]) => message as string)).toEqual(warnings);
+      } finally {
+        warn.mockRestore();
+      }
+      const isReached = modules[0] === ReportModule;
+      expect((await send(`${path}/time-logs/report`))[0]).toBe(isReached ? 200 : 400);
+      expect((await send(`${path}/time-logs`))[0]).toBe(200);
+    });
   });
 
   describe('has two tenants', () => {

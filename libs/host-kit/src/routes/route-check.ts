@@ -1,13 +1,27 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { modulesProviding } from '../../../open-api/src/index.js';
 import { TIME_LOG_OPTIONS, TimeLogRoutes } from '../../../../src/time-log/index.js';
 import type { TimeLogModuleOptions } from '../time-log.options.js';
 import { ROUTES } from './enabled-routes.js';
 
-/** Stops the start of an app whose routes cannot work. */
+/** The route of one log, without the path of its module. */
+const ROUTE_OF_LOG = '/time-logs/:id';
+/** Matches a path that begins with the same segments twice. */
+const REPEATED_PREFIX = /^(\/.+)\1\//;
+
+/** The routes of an Express app, in the order in which it tries them. */
+interface ExpressApp {
+  readonly router?: {
+    readonly stack: readonly { readonly route?: { readonly path: string; readonly methods: object } }[];
+  };
+}
+
+/** Stops the start of an app whose routes cannot work, and warns of paths that look like mistakes. */
 @Injectable()
-export class RouteCheck implements OnModuleInit {
+export class RouteCheck implements OnModuleInit, OnApplicationBootstrap {
+  private readonly logger = new Logger('TimeLogModule');
+
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly modules: ModulesContainer,
@@ -23,6 +37,39 @@ export class RouteCheck implements OnModuleInit {
       );
     }
     this.requireOwnRoutes();
+  }
+
+  /** Warns of routes that no request reaches, and of a global prefix that stands twice in our paths. */
+  onApplicationBootstrap(): void {
+    const module = [...this.modules.values()].find(
+      ({ providers }) => providers.get(RouteCheck)?.instance === this,
+    );
+    const [ours] = modulesProviding(TimeLogRoutes, this.modules).filter(({ name }) => name === module?.name);
+    const adapter = this.host.httpAdapter as HttpAdapterHost['httpAdapter'] | undefined;
+    const router = adapter?.getInstance<ExpressApp>().router;
+    if (!ours || !router) return;
+    const routeOfLog = ours.path + ROUTE_OF_LOG;
+    const parents = new Set<string>();
+    for (const { route } of router.stack) {
+      if (!route) continue;
+      const parent = route.path.slice(0, route.path.lastIndexOf('/'));
+      for (const method of Object.keys(route.methods).map((name) => name.toUpperCase())) {
+        if (parents.has(`${method} ${parent}`)) {
+          this.logger.warn(
+            `no request reaches ${method} ${route.path}, since ${method} ${parent}/:id of ${ours.name} comes first: import the module with that route before ${ours.name}`,
+          );
+        } else if (route.path.endsWith(routeOfLog)) {
+          parents.add(`${method} ${parent}`);
+        }
+      }
+    }
+    const [path] = [...parents].map((text) => text.split(' ')[1]!);
+    const repeated = path && REPEATED_PREFIX.exec(path)?.[1];
+    if (repeated) {
+      this.logger.warn(
+        `time logs are at ${path}: the global prefix also precedes the path in RouterModule, so leave ${repeated} out of one of them`,
+      );
+    }
   }
 
   /** Throws an Error if two modules serve one route, or if Nest could not disable a route. */
