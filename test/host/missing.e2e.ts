@@ -48,7 +48,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
     [
       'a DataSource',
       () => [TimeLogModule.forRoot({ caller })],
-      /^time logs have no DataSource: import TypeOrmModule\.forRoot\(…\), and if it has a name, pass that to TimeLogModule\.forRoot\(\{ dataSource \}\)$/,
+      /^time logs have no DataSource: import TypeOrmModule\.forRoot\(…\), and if it has a name, pass that to TimeLogModule\.forRoot\(\{ dataSource \}\); or pass connection: \{ url \}$/,
     ],
     [
       'the entities',
@@ -80,6 +80,11 @@ describe('a host that lacks something ends its start and says what to do', () =>
           (part) =>
             [{}, part, RegExp(`^a factory cannot return a class or useExisting as \\w+: ${place}$`)] as const,
         ),
+        [
+          { dataSource: 'ours' },
+          { connection: { url: '' } },
+          /^TimeLogModule takes a connection or a dataSource, not both$/,
+        ],
       ] as const
     ).map(([beside, returned, message]): Case => [
       `an option that can be used: ${Object.keys(returned).join()} from a factory`,

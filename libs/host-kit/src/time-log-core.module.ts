@@ -76,14 +76,14 @@ export const HOST_PARTS = {
 } satisfies ModuleMetadata;
 
 /**
- * Time logs without HTTP, for workers and tests. It needs a DataSource with `timeLogEntities`, unless an adapter or
- * `overrideProvider(TimeLogRepository)` replaces the repository.
+ * Time logs without HTTP, for workers and tests. It needs a `connection` or a DataSource with `timeLogEntities`, unless
+ * an adapter or `overrideProvider(TimeLogRepository)` replaces the repository.
  */
 @Module(HOST_PARTS)
 export class TimeLogCoreModule extends ConfigurableTimeLogCoreModule {}
 
 function throwMissingDataSource(): never {
   throw new Error(
-    'time logs have no DataSource: import TypeOrmModule.forRoot(…), and if it has a name, pass that to TimeLogModule.forRoot({ dataSource })',
+    'time logs have no DataSource: import TypeOrmModule.forRoot(…), and if it has a name, pass that to TimeLogModule.forRoot({ dataSource }); or pass connection: { url }',
   );
 }

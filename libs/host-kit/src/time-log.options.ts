@@ -15,6 +15,7 @@ import { HOST_FILTER } from '../../errors/src/index.js';
 import { type CallerResolver, HOST_GUARD } from '../../auth/src/index.js';
 import { Database, databaseProvider, registerEntities } from '../../../src/database/index.js';
 import {
+  limitsOf,
   TIME_LOG_OPTIONS,
   timeLogEntities,
   type TimeLogOptions,
@@ -24,6 +25,7 @@ import {
 } from '../../../src/time-log/index.js';
 import type { AttributesSchema } from './attributes/schema-attributes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
+import { OwnDataSource, type TimeLogConnection } from './own-data-source.js';
 import type { EnabledRoutes } from './routes/enabled-routes.js';
 
 /** A class, an object, or the instance that one of `imports` exports. */
@@ -33,6 +35,8 @@ type Part<T> = Type<T> | T | { readonly useExisting: Type<T> | Abstract<T> | str
 export interface TimeLogCoreOptions extends TimeLogOptions {
   /** The name of the DataSource that stores time logs. */
   readonly dataSource?: string | undefined;
+  /** The database of time logs, if the app has no DataSource for them. */
+  readonly connection?: TimeLogConnection | undefined;
   /** Whether reads that need not see the last write use a replica of the DataSource's `replication`. */
   readonly readReplica?: boolean | undefined;
   /**
@@ -105,6 +109,7 @@ type Kinds = Readonly<Record<string, Kind>>;
 
 const CORE_OPTIONS = {
   dataSource: 'static',
+  connection: 'value',
   readReplica: 'value',
   attributes: 'value',
   hooks: 'instance',
@@ -142,10 +147,10 @@ function configurableModule<Options extends TimeLogCoreOptions>(kinds: Kinds): C
 
 /** Adds the providers of options, and registers our entities with the DataSource for `autoLoadEntities`. */
 function moduleWith(definition: DynamicModule, given: TimeLogModuleOptions, kinds: Kinds): DynamicModule {
-  const { dataSource, adapters = [], imports = definition.imports ?? [], isGlobal } = given;
+  const { dataSource, connection, adapters = [], imports = definition.imports ?? [], isGlobal } = given;
   const stores = adapters.filter((adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository);
   const usesOurTables = stores.length === 0 || stores.some(wrapsOurRepository);
-  if (usesOurTables) registerEntities(timeLogEntities, dataSource);
+  if (usesOurTables && !connection) registerEntities(timeLogEntities, dataSource);
   const parts = (['guard', 'filter', 'hooks'] as const).filter((name) => name in kinds);
   return {
     ...definition,
@@ -159,7 +164,7 @@ function moduleWith(definition: DynamicModule, given: TimeLogModuleOptions, kind
         inject: [RETURNED_OPTIONS],
         useFactory: (returned: object) => mergedOptions(definition.module.name, kinds, given, returned),
       },
-      databaseOf(dataSource),
+      ...databaseProviders(dataSource),
       ...parts.flatMap((name) => providersOf(name, given[name])),
       ...(stores.length > 0 && usesOurTables ? [{ provide: WRAPS_TYPEORM_REPOSITORY, useValue: true }] : []),
       // Nest uses the last of several providers with one token.
@@ -188,17 +193,29 @@ function mergedOptions(module: string, kinds: Kinds, given: object, returned: ob
       throw new Error(`a factory cannot return a class or useExisting as ${name}: ${place}`);
     }
   }
-  return { ...given, ...returned };
+  const options: TimeLogModuleOptions = { ...given, ...returned };
+  if (options.connection !== undefined && options.dataSource !== undefined) {
+    throw new Error(`${module} takes a connection or a dataSource, not both`);
+  }
+  return options;
 }
 
-/** Provides the Database of the DataSource with this name. */
-function databaseOf(name: string | undefined): Provider {
-  return {
-    provide: Database,
-    inject: [TIME_LOG_OPTIONS, { token: getDataSourceToken(name), optional: true }],
-    useFactory: ({ readReplica }: TimeLogCoreOptions, dataSource?: DataSource) =>
-      databaseProvider(name, { readReplica }).useFactory(dataSource),
-  };
+/** Provides the Database of a DataSource: that of the option `connection`, or the one with this name. */
+function databaseProviders(name: string | undefined): Provider[] {
+  return [
+    {
+      provide: OwnDataSource,
+      inject: [TIME_LOG_OPTIONS],
+      useFactory: ({ connection, limits }: TimeLogCoreOptions) =>
+        connection && OwnDataSource.open(connection, limitsOf(limits)),
+    },
+    {
+      provide: Database,
+      inject: [TIME_LOG_OPTIONS, OwnDataSource, { token: getDataSourceToken(name), optional: true }],
+      useFactory: ({ readReplica }: TimeLogCoreOptions, own?: OwnDataSource, ofHost?: DataSource) =>
+        databaseProvider(name, { readReplica }).useFactory(own?.dataSource ?? ofHost),
+    },
+  ];
 }
 
 /** Provides a part of the host. A class is also provided as itself, so that tests can override it. */

@@ -9,6 +9,7 @@ import {
   INSUFFICIENT_PRIVILEGE,
   messageOf,
 } from './error-message.js';
+import { schemaOf } from '../qualified.js';
 import { requireSuitableDatabase, UnsuitableDatabaseError } from './requirements.js';
 
 /** The key of the advisory lock that a migrating instance holds: "time-log" as a 64-bit number. */
@@ -27,7 +28,11 @@ export interface MigrateOptions {
   readonly url: string;
   /** The name of the setting that holds the URL. The default is `DATABASE_URL`. */
   readonly setting?: string | undefined;
+  /** The name of the setting for a role that may change the schema. The default is `MIGRATION_DATABASE_URL`. */
+  readonly roleSetting?: string;
   readonly migrations: NonNullable<DataSourceOptions['migrations']>;
+  /** Options of a DataSource, such as its schema, which is created. */
+  readonly options?: Partial<ReturnType<typeof plainOptions>>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,12 +46,16 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const dataSource = await connect(options);
   try {
     await requireSuitableDatabase(dataSource);
+    await createSchema(dataSource);
     return await runPending(dataSource, signal);
   } catch (error) {
     if (signal?.aborted || error instanceof UnsuitableDatabaseError) throw error;
-    throw new Error(`the database schema could not be migrated: ${messageOf(error)}${adviceFor(error)}`, {
-      cause: error,
-    });
+    throw new Error(
+      `the database schema could not be migrated: ${messageOf(error)}${adviceFor(error, options)}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     await dataSource.destroy();
   }
@@ -84,6 +93,23 @@ async function runPending(dataSource: DataSource, signal: AbortSignal | undefine
   }
 }
 
+/** Creates the schema in the options of a DataSource if it is missing: a role may lack that right. */
+async function createSchema(dataSource: DataSource): Promise<void> {
+  const schema = schemaOf(dataSource);
+  if (schema === undefined) return;
+  const name = dataSource.driver.escape(schema);
+  const [row] = await dataSource.query<{ isMissing: boolean }[]>(
+    'select to_regnamespace($1) is null as "isMissing"',
+    [name],
+  );
+  if (!row!.isMissing) return;
+  await dataSource.transaction(async (manager) => {
+    // Two instances that create it at once would both fail.
+    await manager.query('select pg_advisory_xact_lock($1)', [String(LOCK_KEY)]);
+    await manager.query(`create schema if not exists ${name}`);
+  });
+}
+
 async function tryLock(runner: QueryRunner): Promise<boolean> {
   const [row] = (await runner.query('select pg_try_advisory_xact_lock($1) as locked', [
     String(LOCK_KEY),
@@ -95,6 +121,7 @@ async function connect({
   url,
   setting = 'DATABASE_URL',
   migrations,
+  options,
   signal,
 }: MigrateOptions): Promise<DataSource> {
   const end = performance.now() + CONNECT_PERIOD_MS;
@@ -102,6 +129,7 @@ async function connect({
     const remaining = Math.max(CONNECT_INTERVAL_MS, end - performance.now());
     const dataSource = new DataSource({
       ...plainOptions(url),
+      ...options,
       migrations,
       poolSize: 1,
       connectTimeoutMS: Math.min(CONNECT_TIMEOUT_MS, remaining, connectTimeoutOf(url) ?? Infinity),
@@ -121,7 +149,7 @@ async function connect({
   }
 }
 
-function adviceFor(error: unknown): string {
+function adviceFor(error: unknown, { roleSetting = 'MIGRATION_DATABASE_URL' }: MigrateOptions): string {
   if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) return '';
-  return '; set MIGRATION_DATABASE_URL to a role that may change the schema, or, if no migration is pending, grant this role select on the table migrations';
+  return `; set ${roleSetting} to a role that may change the schema, or, if no migration is pending, grant this role select on the table migrations`;
 }

@@ -1,0 +1,62 @@
+import type { OnApplicationShutdown, Type } from '@nestjs/common';
+import type { DataSource, DataSourceOptions, MigrationInterface } from 'typeorm';
+import { connectionOptions, migrate, openDataSource } from '../../../src/database/setup/index.js';
+import { timeLogEntities, type TimeLogLimits, timeLogMigrations } from '../../../src/time-log/index.js';
+
+/** The name of the option that holds the URL, for errors. */
+const SETTING = 'connection.url';
+const POOL_SIZE = 10;
+
+/** The database of time logs in an app without a DataSource. Options that are not explained are those of TypeORM. */
+export interface TimeLogConnection extends Pick<
+  Extract<DataSourceOptions, { type: 'postgres' }>,
+  'entityPrefix' | 'poolSize' | 'schema' | 'ssl'
+> {
+  readonly url: string;
+  /** Whether the start runs pending migrations, one instance at a time, and creates the schema. The default is true. */
+  readonly migrate?: boolean | undefined;
+  /** The URL with a role that may change the schema. The default is `url`. */
+  readonly migrationUrl?: string | undefined;
+  /** Entities next to ours, such as `eventRelayEntities`. */
+  readonly entities?: readonly Type[] | undefined;
+  /** Migrations next to ours, such as `eventRelayMigrations`. */
+  readonly migrations?: readonly Type<MigrationInterface>[] | undefined;
+}
+
+/** The DataSource of the option `connection`. It is closed with the app. */
+export class OwnDataSource implements OnApplicationShutdown {
+  private constructor(readonly dataSource: DataSource) {}
+
+  /**
+   * Migrates and connects as the service does. Throws an Error with a one-line message if the database is
+   * unreachable, rejects the connection or is not suitable.
+   */
+  static async open(connection: TimeLogConnection, { deadline }: TimeLogLimits): Promise<OwnDataSource> {
+    const {
+      url,
+      migrate: migrates = true,
+      migrationUrl,
+      entities = [],
+      migrations = [],
+      ...rest
+    } = connection;
+    const { poolSize = POOL_SIZE, ...options } = rest;
+    if (migrates) {
+      await migrate({
+        ...(migrationUrl === undefined
+          ? { url, setting: SETTING }
+          : { url: migrationUrl, setting: 'connection.migrationUrl' }),
+        roleSetting: 'connection.migrationUrl',
+        migrations: [...timeLogMigrations, ...migrations],
+        options,
+      });
+    }
+    const all = [...timeLogEntities, ...entities];
+    const limits = connectionOptions(url, all, { poolSize, deadline });
+    return new OwnDataSource(await openDataSource({ ...limits, ...options }, SETTING));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.dataSource.destroy();
+  }
+}
