@@ -74,7 +74,7 @@ export async function openDataSource(
     throw new Error(explainConnectionError(error, url, setting).message, { cause: error });
   });
   try {
-    await requireSuitableDatabase(dataSource);
+    await requireSuitableDatabase(dataSource, setting);
     return dataSource;
   } catch (error) {
     await dataSource.destroy();

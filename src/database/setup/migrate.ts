@@ -45,7 +45,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { signal } = options;
   const dataSource = await connect(options);
   try {
-    await requireSuitableDatabase(dataSource);
+    await requireSuitableDatabase(dataSource, options.setting);
     await createSchema(dataSource);
     return await runPending(dataSource, signal);
   } catch (error) {

@@ -7,11 +7,14 @@ const reset = (setting: string) =>
   `alter role ROLE reset ${setting}, or alter database NAME reset ${setting}, as it was set`;
 
 /** SQL expressions that return an unsupported value or null, and the messages for that value. */
-const REQUIREMENTS: readonly (readonly [expression: string, message: (value: string) => string])[] = [
+const REQUIREMENTS: readonly (readonly [
+  expression: string,
+  message: (value: string, setting: string) => string,
+])[] = [
   [
     `nullif(current_setting('server_encoding'), 'UTF8')`,
-    (value) =>
-      `the encoding of the database is ${value}, which cannot store every text: create a database with create database NAME encoding 'UTF8' template template0, and name it in DATABASE_URL`,
+    (value, setting) =>
+      `the encoding of the database is ${value}, which cannot store every text: create a database with create database NAME encoding 'UTF8' template template0, and name it in ${setting}`,
   ],
   [
     `case when current_schema() is null then current_setting('search_path') end`,
@@ -29,14 +32,17 @@ const REQUIREMENTS: readonly (readonly [expression: string, message: (value: str
   ],
 ];
 
-/** Throws an UnsuitableDatabaseError if the service does not support the database. */
-export async function requireSuitableDatabase(dataSource: DataSource): Promise<void> {
+/** Throws an UnsuitableDatabaseError if the service does not support the database of the setting. */
+export async function requireSuitableDatabase(
+  dataSource: DataSource,
+  setting = 'DATABASE_URL',
+): Promise<void> {
   const [row] = await dataSource.query<{ values: (string | null)[] }[]>(
     `select json_build_array(${REQUIREMENTS.map(([expression]) => expression).join()}) as values`,
   );
   REQUIREMENTS.forEach(([, message], index) => {
     const value = row!.values[index];
-    if (value != null) throw new UnsuitableDatabaseError(message(value));
+    if (value != null) throw new UnsuitableDatabaseError(message(value, setting));
   });
 }
 

@@ -88,6 +88,7 @@ describe('the package for hosts', () => {
         'amqplib',
         'class-validator',
         'passport',
+        'pg',
         'prom-client',
         'rxjs',
         'typeorm',
