@@ -1,4 +1,4 @@
-import type { INestApplication } from '@nestjs/common';
+import { type ExecutionContext, type INestApplication, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import request from 'supertest';
 import type { App } from 'supertest/types.js';
@@ -30,4 +30,28 @@ describe('StaffGuard', () => {
     await send('key-of-ben').expect(403);
     await send('key-of-ada').expect(201);
   });
+});
+
+@Module({ providers: [StaffGuard], exports: [StaffGuard] })
+class StaffModule {}
+
+it('is replaced in a test, if a module exports it', async () => {
+  const letAdaPass = {
+    canActivate: (context: ExecutionContext) =>
+      Object.assign(context.switchToHttp().getRequest<object>(), { user: { name: 'ada', mayWrite: true } }),
+  };
+  const timeLogs = TimeLogModule.forRootAsync({
+    imports: [StaffModule],
+    guard: { useExisting: StaffGuard },
+    useFactory: () => ({ caller: toCaller, routes: { events: false } }),
+  });
+  const module = await Test.createTestingModule({ imports: [timeLogs] })
+    .overrideProvider(TimeLogRepository)
+    .useClass(InMemoryTimeLogRepository)
+    .overrideProvider(StaffGuard)
+    .useValue(letAdaPass)
+    .compile();
+  const app: INestApplication<App> = await module.createNestApplication().init();
+  await request(app.getHttpServer()).post('/time-logs').send(LOG).expect(201);
+  await app.close();
 });
