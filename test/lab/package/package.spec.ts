@@ -33,7 +33,9 @@ describe('the package for hosts', () => {
     const build = (folder: string) => [
       ...libs.map((lib) => `${folder}/libs/${lib}`),
       `${folder}/package.json`,
-      ...['database', 'export', 'feed', 'time-log', 'totals'].map((module) => `${folder}/src/${module}`),
+      ...['database', 'export', 'feed', 'metrics', 'time-log', 'totals'].map(
+        (module) => `${folder}/src/${module}`,
+      ),
     ];
     const pages = 'attributes events hooks messages reference testing'.split(' ').map((page) => `${page}.md`);
     expect([...new Set(folders)].sort()).toEqual(
