@@ -2,7 +2,7 @@ import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams';
 import type { ClientBase } from 'pg';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { DomainError } from '../../libs/errors/src/index.js';
-import { sendQuery } from './statements.js';
+import { sendQuery, type TextRow, type TextStatement } from './statements.js';
 import { isUnavailability } from './unavailability.js';
 
 /** The time that the transaction waits for the lock of its table: shorter than any deadline. */
@@ -63,8 +63,10 @@ export class Snapshot {
   }
 
   /** Runs a statement that reads. Throws the errors of the driver. */
-  async query<Row>(sql: string): Promise<Row[]> {
-    return (await this.watch(() => sendQuery(this.runner, sql))) as Row[];
+  query<Row>(sql: string): Promise<Row[]>;
+  query(sql: TextStatement): Promise<TextRow[]>;
+  async query(sql: TextStatement | string): Promise<unknown[]> {
+    return this.watch(() => sendQuery(this.runner, sql));
   }
 
   /** Returns a text as a literal: COPY takes no parameters. */

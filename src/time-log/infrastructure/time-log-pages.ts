@@ -57,14 +57,22 @@ export class TimeLogPages {
     if (projects && projects.length > 1) throw new Error('after reads the logs of one project, or of all');
     const { from = '0001-01-01', to = '9999-12-31' } = filter.period;
     const { date, id } = place ?? { date: to, id: LAST_ID };
-    // A row with the project, and not `project_id = …`, has the order of the index of projects alone.
-    const [project, parameter] = projects ? ['project_id, ', '$5, '] : ['', ''];
-    const statement = new TextStatement(
-      `select ${this.rows.selection('log')} from ${this.database.table(TimeLog)} log
-        where (${project}date, id) < (${parameter}$2, $3) and (${project}date) >= (${parameter}$1)
-        order by ${project && 'project_id desc, '}date desc, id desc limit $4`,
-    );
-    return this.database.query(statement, [from, date, id, limit, ...(projects ?? [])]);
+    const table = this.database.table(TimeLog);
+    // A snapshot reads by index, whatever the planner knows of the table. A row with the project, and not
+    // `project_id = …`, has the order of the index of projects alone.
+    return this.database.read(table, (snapshot) => {
+      const column = projects ? 'project_id, ' : '';
+      const project = projects ? `${snapshot.literal(projects[0]!)}::uuid, ` : '';
+      const [first, last, lastId] = [from, date, id].map((text) => snapshot.literal(text));
+      return snapshot.query(
+        new TextStatement(
+          `select ${this.rows.selection('log')} from ${table} log
+            where (${column}date, id) < (${project}${last}::date, ${lastId}::uuid)
+              and (${column}date) >= (${project}${first}::date)
+            order by ${projects ? 'log.project_id desc, ' : ''}log.date desc, log.id desc limit ${limit}`,
+        ),
+      );
+    });
   }
 
   private run<T>(
