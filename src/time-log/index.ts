@@ -1,7 +1,9 @@
 export { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './api/time-log-routes.js';
 export {
+  accessTo,
   type CallOptions,
   callOptionsOf,
+  type CallWrites,
   type ChangeOptions,
   type RecordOptions,
   WRAP_WRITES,
@@ -36,6 +38,7 @@ export {
   areChecked,
   type Attributes,
   normalizedValues,
+  replacedValuesOf,
   sentAttributesOf,
   TimeLog,
   type TimeLogValues,

@@ -245,7 +245,7 @@ describe('a schema of attributes', () => {
 
   it('has had its say before the hooks of the host, which get what it puts out', async () => {
     const seen: unknown[] = [];
-    const hooks: TimeLogHooks = { before: ({ values }) => seen.push(values?.attributes) };
+    const hooks: TimeLogHooks = { before: ({ values }) => void seen.push(values?.attributes) };
     await serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES, hooks }));
     await create({ attributes: { ticket: '' } });
     const { id } = made(await create({ attributes: { ticket: 'a-1' } }));

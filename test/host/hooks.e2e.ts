@@ -2,8 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConflictException, type INestApplication, Injectable, Module } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { type TimeLogChange, type TimeLogHooks, TimeLogModule } from '../../libs/host-kit/src/index.js';
-import { TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
+import {
+  type BatchedTimeLogHooks,
+  type TimeLogChange,
+  type TimeLogHooks,
+  TimeLogModule,
+  type WrittenTimeLogChange,
+} from '../../libs/host-kit/src/index.js';
+import { TimeLogRepository, TimeLogService, type TimeLogValues } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
@@ -24,8 +30,10 @@ class Policy {
   readonly asked: TimeLogChange[] = [];
   /** By which it was asked before. */
   readonly managers: (EntityManager | undefined)[] = [];
+  /** Returns the values that replace those of a change. */
+  replace: (change: TimeLogChange) => TimeLogValues | undefined = () => undefined;
   /** Runs after the row of audit was written. */
-  after: (change: TimeLogChange, manager: EntityManager) => unknown = () => undefined;
+  after: (change: WrittenTimeLogChange, manager: EntityManager) => unknown = () => undefined;
 }
 
 @Module({ providers: [Policy], exports: [Policy] })
@@ -35,23 +43,25 @@ class PolicyModule {}
 class AuditHooks implements TimeLogHooks {
   constructor(private readonly policy: Policy) {}
 
-  async before(change: TimeLogChange, manager?: EntityManager): Promise<void> {
+  async before(change: TimeLogChange, manager?: EntityManager) {
     this.policy.asked.push(change);
     this.policy.managers.push(manager);
     await manager?.query('select from audit');
     const { projectId } = change.values ?? {};
     if (projectId !== undefined && this.policy.closed.has(projectId))
       throw new ConflictException('the project is closed');
+    return this.policy.replace(change);
   }
 
-  async within({ kind, log, caller }: TimeLogChange, manager: EntityManager): Promise<void> {
+  async within(change: WrittenTimeLogChange, manager: EntityManager): Promise<void> {
+    const { kind, log, caller } = change;
     await manager.query('insert into audit (kind, log_id, duration, who) values ($1, $2, $3, $4)', [
       kind,
-      log!.id,
-      log!.duration,
+      log.id,
+      log.duration,
       caller?.id ?? null,
     ]);
-    await this.policy.after({ kind, log }, manager);
+    await this.policy.after(change, manager);
   }
 }
 
@@ -102,6 +112,8 @@ describe('the hooks of a host', () => {
 
   it('are told what is recorded, corrected and deleted, and by whom', async () => {
     await sql('alter table audit drop constraint audit_log_id_key');
+    const durations: (number | undefined)[][] = [];
+    policy.after = ({ previous, log }) => durations.push([previous?.duration, log.duration]);
     const [, { data }] = await send('POST', '', LOG);
     await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 });
     await send('PATCH', `/${data!.id}`, { description: 'patched' });
@@ -121,11 +133,102 @@ describe('the hooks of a host', () => {
       { kind: 'delete', id: data!.id, caller: CALLER },
     ]);
     expect(policy.asked[0]).not.toHaveProperty('id');
+    expect(durations).toEqual([
+      [undefined, LOG.duration],
+      [LOG.duration, 9],
+      [9, 9],
+      [9, 9],
+    ]);
     expect(await audit()).toEqual([
       { kind: 'record', duration: LOG.duration, who: 'ada' },
       { kind: 'correct', duration: 9, who: 'ada' },
       { kind: 'correct', duration: 9, who: 'ada' },
       { kind: 'delete', duration: 9, who: 'ada' },
+    ]);
+  });
+
+  it('may replace the values of a change, and a key brings the replaced ones again', async () => {
+    const stamp = ({ values }: TimeLogChange) => values && { ...values, description: 'stamped' };
+    policy.replace = stamp;
+    // A second row of a log.
+    await sql('alter table audit drop constraint audit_log_id_key');
+    const key = { 'idempotency-key': randomUUID() };
+    const first = await send('POST', '', LOG, key);
+    expect(first).toMatchObject([201, { data: { ...LOG, description: 'stamped' } }]);
+    const path = `/${first[1].data!.id}`;
+    expect(await send('PUT', path, { ...LOG, duration: 9 })).toMatchObject([
+      200,
+      { data: { duration: 9, description: 'stamped' } },
+    ]);
+    policy.replace = () => undefined;
+    expect(await send('POST', '', LOG, key)).toEqual(first);
+    expect(await send('POST', '', { ...LOG, description: 'stamped' }, key)).toMatchObject([422, {}]);
+
+    policy.replace = stamp;
+    const service = app.get(TimeLogService);
+    const ofBatch = { caller: 'ada', text: randomUUID() };
+    const recorded = await service.recordAllOnce([LOG, LOG], ofBatch);
+    expect(recorded.logs.map(({ description }) => description)).toEqual(['stamped', 'stamped']);
+    policy.replace = () => undefined;
+    expect(await service.recordAllOnce([LOG, LOG], ofBatch)).toEqual({ ...recorded, isReplay: true });
+  });
+
+  it('cannot replace values against our rules, or the access of the caller', async () => {
+    const access = [LOG.projectId];
+    const record = () => app.get(TimeLogService).record(LOG, { access });
+    policy.replace = () => ({ ...LOG, duration: 0 });
+    expect(await send('POST', '', LOG)).toMatchObject([400, { error: 'VALIDATION_ERROR' }]);
+    policy.replace = () => ({ ...LOG, projectId: randomUUID() });
+    await expect(record()).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    policy.replace = () => ({ ...LOG, attributes: { a: 1 } });
+    await expect(record()).rejects.toThrow('attributes');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('take several changes of one transaction if they are batched', async () => {
+    const calls: (readonly WrittenTimeLogChange[])[] = [];
+    const hooks: BatchedTimeLogHooks = {
+      batched: true,
+      within: (changes) => {
+        if (changes.some(({ log }) => log.duration === 13)) throw new ConflictException('not thirteen');
+        calls.push(changes);
+      },
+    };
+    await serve({ hooks });
+    const service = app.get(TimeLogService);
+    const logs = Array.from({ length: MANY }, (_, index) => ({ ...LOG, duration: index + 1 }));
+    const recordEach = (keys?: readonly string[]) =>
+      Promise.allSettled(
+        logs.map(async (log, index) => {
+          const caller = { id: `caller ${log.duration}` };
+          const key = keys && { caller: caller.id, text: keys[index]! };
+          return key ? service.recordOnce(log, key, { caller }) : service.record(log, { caller });
+        }),
+      );
+    const keys = logs.map(() => randomUUID());
+    for (const some of [undefined, keys]) {
+      calls.length = 0;
+      const outcomes = await recordEach(some);
+      const failed = outcomes.flatMap((outcome, index) => (outcome.status === 'rejected' ? [index + 1] : []));
+      expect(failed).toEqual([13]);
+      const changes = calls.flat().filter(({ kind }) => kind === 'record');
+      expect(calls.length).toBeLessThan(MANY / 2);
+      expect(changes.every(({ log, caller }) => caller?.id === `caller ${log.duration}`)).toBe(true);
+      expect(new Set(changes.map(({ log }) => log.duration)).size).toBe(MANY - 1);
+    }
+    expect(await stored()).toHaveLength(2 * (MANY - 1));
+
+    calls.length = 0;
+    const again = await recordEach(keys);
+    expect(again.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    const reused = service.recordOnce({ ...LOG, duration: 99 }, { caller: 'caller 1', text: keys[0]! });
+    await expect(reused).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(calls).toEqual([]);
+    const [first] = await service.recordAll(logs.filter(({ duration }) => duration !== 13));
+    await service.delete(first!.id);
+    expect(calls.map((changes) => changes.map(({ kind }) => kind))).toEqual([
+      Array.from({ length: MANY - 1 }, () => 'record'),
+      ['delete'],
     ]);
   });
 
@@ -161,7 +264,7 @@ describe('the hooks of a host', () => {
     const key = { caller: 'ada', text: randomUUID() };
     const record = (values = batch) => service.recordAllOnce(values, key, { caller: { id: 'ada' } });
     policy.after = ({ log }) => {
-      if (log!.duration === 2) throw new ConflictException('not two');
+      if (log.duration === 2) throw new ConflictException('not two');
     };
     await expect(record()).rejects.toThrow('not two');
     await expect(service.recordAll(batch)).rejects.toThrow('not two');
@@ -200,7 +303,7 @@ describe('the hooks of a host', () => {
 
   it('roll back their own change by throwing, and no other', async () => {
     policy.after = ({ log }) => {
-      if (log!.duration === 13) throw new ConflictException('not thirteen');
+      if (log.duration === 13) throw new ConflictException('not thirteen');
     };
     const answers = await Promise.all(
       Array.from({ length: MANY }, (_, index) => send('POST', '', { ...LOG, duration: index + 1 })),
@@ -214,7 +317,7 @@ describe('the hooks of a host', () => {
   it('hold up nobody else while they take long, not even all that the lanes hold but one', async () => {
     const waiting: (() => void)[] = [];
     policy.after = ({ log }) =>
-      log!.duration === 13 ? new Promise<void>((resolve) => waiting.push(resolve)) : undefined;
+      log.duration === 13 ? new Promise<void>((resolve) => waiting.push(resolve)) : undefined;
     const slow = Array.from({ length: 4 }, () => send('POST', '', { ...LOG, duration: 13 }));
     const quick = await Promise.all(Array.from({ length: MANY }, () => send('POST', '', LOG)));
     expect(quick.map(([status]) => status)).toEqual(quick.map(() => 201));
@@ -315,7 +418,10 @@ describe('the hooks of a host', () => {
   it('hold over another adapter, and may be an object', async () => {
     const told: string[] = [];
     await serve({
-      hooks: { before: ({ kind }) => told.push(`before ${kind}`), within: ({ kind }) => told.push(kind) },
+      hooks: {
+        before: ({ kind }) => void told.push(`before ${kind}`),
+        within: ({ kind }) => told.push(kind),
+      },
       adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],
     });
     const [, { data }] = await send('POST', '', LOG);

@@ -34,9 +34,14 @@ export {
   type TransactionHandle,
   TypeOrmTimeLogRepository,
 } from '../../../src/time-log/index.js';
-export { type AttributesSchema } from './attributes/schema-attributes.js';
+export { type AttributesOf, type AttributesSchema } from './attributes/schema-attributes.js';
 export { criteriaOf } from './criteria.js';
-export { type TimeLogChange, type TimeLogHooks } from './hooks/time-log-hooks.js';
+export {
+  type BatchedTimeLogHooks,
+  type TimeLogChange,
+  type TimeLogHooks,
+  type WrittenTimeLogChange,
+} from './hooks/time-log-hooks.js';
 export { TimeLogCoreModule } from './time-log-core.module.js';
 export { TimeLogModule } from './time-log.module.js';
 export { type TimeLogModuleOptions } from './time-log.options.js';

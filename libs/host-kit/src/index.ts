@@ -1,7 +1,12 @@
 /* Without it, other Nest applications cannot embed time logs. */
 
 export type { AttributesSchema } from './attributes/schema-attributes.js';
-export type { TimeLogChange, TimeLogHooks } from './hooks/time-log-hooks.js';
+export type {
+  BatchedTimeLogHooks,
+  TimeLogChange,
+  TimeLogHooks,
+  WrittenTimeLogChange,
+} from './hooks/time-log-hooks.js';
 export { TimeLogCoreModule } from './time-log-core.module.js';
 export { TimeLogModule } from './time-log.module.js';
 export type { TimeLogModuleOptions } from './time-log.options.js';

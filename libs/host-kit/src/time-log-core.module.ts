@@ -22,7 +22,8 @@ import {
 } from '../../../src/time-log/index.js';
 import { SchemaAttributes } from './attributes/schema-attributes.js';
 import { HookedWrites } from './hooks/hooked-writes.js';
-import { TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
+import { SharedCreates } from './hooks/shared-creates.js';
+import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
 import { ConfigurableTimeLogCoreModule, type TimeLogCoreOptions } from './time-log.options.js';
 
 /** The parts of both modules for hosts. A host may have attributes and hooks, and may lack a DataSource. */
@@ -54,10 +55,21 @@ export const HOST_PARTS = {
     },
     {
       provide: WRAP_WRITES,
-      inject: [{ token: TIME_LOG_HOOKS, optional: true }, TimeLogRepository],
-      useFactory: (hooks: TimeLogHooks | undefined, timeLogs: TimeLogRepository) =>
-        hooks &&
-        ((writes: TimeLogWrites, call: RecordOptions) => new HookedWrites(writes, timeLogs, hooks, call)),
+      inject: [{ token: TIME_LOG_HOOKS, optional: true }, TimeLogRepository, WRITE_LIMITS, TimeLogAttributes],
+      useFactory: (
+        hooks: TimeLogHooks | BatchedTimeLogHooks | undefined,
+        timeLogs: TimeLogRepository,
+        limits: WriteLimits,
+        { areKnown }: TimeLogAttributes,
+      ) => {
+        const shared =
+          hooks?.batched && hooks.within ? new SharedCreates(timeLogs, hooks, limits) : undefined;
+        return (
+          hooks &&
+          ((writes: TimeLogWrites, call: RecordOptions) =>
+            new HookedWrites(writes, timeLogs, hooks, call, areKnown, shared))
+        );
+      },
     },
     {
       provide: TypeOrmTimeLogRepository,

@@ -24,12 +24,16 @@ import {
   WRAPS_TYPEORM_REPOSITORY,
 } from '../../../src/time-log/index.js';
 import type { AttributesSchema } from './attributes/schema-attributes.js';
-import { TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
+import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
 import { OwnDataSource, type TimeLogConnection } from './own-data-source.js';
 import type { EnabledRoutes } from './routes/enabled-routes.js';
 
-/** A class, an object, or the instance that one of `imports` exports. */
-type Part<T> = Type<T> | T | { readonly useExisting: Type<T> | Abstract<T> | string | symbol };
+/** A class, or the instance that one of `imports` exports. */
+type Injected<T> = Type<T> | { readonly useExisting: Type<T> | Abstract<T> | string | symbol };
+type Part<T> = T | Injected<T>;
+
+/** Without the signature of `within`, which would hide that of hooks that are not batched. */
+type BatchedHooks = Pick<BatchedTimeLogHooks, 'batched' | 'before'> & { readonly within?: object };
 
 /** The options of `TimeLogCoreModule.forRoot`. */
 export interface TimeLogCoreOptions extends TimeLogOptions {
@@ -45,7 +49,7 @@ export interface TimeLogCoreOptions extends TimeLogOptions {
    */
   readonly attributes?: AttributesSchema | undefined;
   /** The hooks that run before a log is recorded, corrected or deleted, and in the same transaction. */
-  readonly hooks?: Part<TimeLogHooks> | undefined;
+  readonly hooks?: Part<TimeLogHooks> | Injected<BatchedTimeLogHooks> | BatchedHooks | undefined;
   /** Providers that replace ours: of `TimeLogIds` or a repository (logs, totals, feed). */
   readonly adapters?: readonly Provider[] | undefined;
   /** The modules that the hooks, adapters, guard and filter need. */
@@ -87,7 +91,7 @@ type StaticName = 'dataSource' | 'adapters' | 'imports' | 'isGlobal';
 interface Instances {
   readonly guard?: CanActivate | undefined;
   readonly filter?: ExceptionFilter | undefined;
-  readonly hooks?: TimeLogHooks | undefined;
+  readonly hooks?: TimeLogHooks | BatchedHooks | undefined;
 }
 
 type FactoryOptions<Options> = Omit<Options, StaticName | keyof Instances> &

@@ -4,6 +4,7 @@ import { ALL_PROJECTS, PROJECT_NOT_ALLOWED, type ProjectAccess } from '../domain
 import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import type { TimeLogFilter, TimeLogWrites } from '../domain/time-log.repository.js';
+import type { TimeLog } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
 /** The caller of a method, and its access. */
@@ -61,8 +62,16 @@ export function callOptionsOf(caller: Caller | undefined): CallOptions {
   return { access: projects === undefined ? ALL_PROJECTS : Object.values(projects), caller };
 }
 
+/** The methods that make the changes of a call. Those that record resolve with a log whose values they replaced. */
+export type CallWrites = Omit<TimeLogWrites, 'add' | 'addOnce' | 'addAll' | 'addAllOnce'> & {
+  add(...log: Parameters<TimeLogWrites['add']>): Promise<TimeLog> | Promise<void>;
+  addOnce(...log: Parameters<TimeLogWrites['addOnce']>): Promise<TimeLog | string>;
+  addAll(...logs: Parameters<TimeLogWrites['addAll']>): Promise<readonly TimeLog[]> | Promise<void>;
+  addAllOnce(...logs: Parameters<TimeLogWrites['addAllOnce']>): Promise<readonly (TimeLog | string)[]>;
+};
+
 /** Wraps the methods that make the changes of a call, such as with the hooks of the host kit. */
-export type WrapWrites = (writes: TimeLogWrites, call: RecordOptions) => TimeLogWrites;
+export type WrapWrites = (writes: TimeLogWrites, call: RecordOptions) => CallWrites;
 
 /** The injection token of an optional WrapWrites. */
 export const WRAP_WRITES = Symbol.for('time-logs.WRAP_WRITES');

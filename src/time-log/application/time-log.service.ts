@@ -13,12 +13,7 @@ import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotenc
 import { MAX_PAGE_LIMIT, type PageInput } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
-import {
-  TIME_LOG_CHANGED,
-  type TimeLogPage,
-  TimeLogRepository,
-  type TimeLogWrites,
-} from '../domain/time-log.repository.js';
+import { TIME_LOG_CHANGED, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import { checkedId } from '../domain/time-log.rules.js';
 import {
@@ -33,6 +28,7 @@ import {
 import {
   accessTo,
   type CallOptions,
+  type CallWrites,
   type ChangeOptions,
   readArguments,
   type RecordOptions,
@@ -54,7 +50,7 @@ const NOT_AN_ARRAY: Fault = {
  * the call throws DomainError FORBIDDEN; a log outside it counts as missing. Changes also throw what `wrap` throws.
  */
 @Injectable()
-export class TimeLogService {
+export class TimeLogService<A extends Attributes = Attributes> {
   constructor(
     private readonly timeLogs: TimeLogRepository,
     private readonly ids: TimeLogIds,
@@ -66,11 +62,11 @@ export class TimeLogService {
    * Records a log. Resolves when it is durable or, with `manager`, when it is part of the transaction. Throws
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
-  async record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
+  async record(values: TimeLogValues<A>, options: RecordOptions = {}): Promise<TimeLog<A>> {
     const log = TimeLog.record(await this.checked(values), this.ids.next());
     accessTo([log.projectId], options);
-    await this.writesOf(options).add(log, options.deadline);
-    return log;
+    const stored = await this.writesOf(options).add(log, options.deadline);
+    return (stored ?? log) as TimeLog<A>;
   }
 
   /**
@@ -79,42 +75,40 @@ export class TimeLogService {
    * DomainError IDEMPOTENCY_KEY_REUSED if the key was used with other values.
    */
   async recordOnce(
-    values: TimeLogValues,
+    values: TimeLogValues<A>,
     key: IdempotencyKey,
     options: RecordOptions = {},
-  ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
+  ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
-    const checked = await this.checked(values);
-    const log = TimeLog.record(checked, this.ids.next());
+    const log = TimeLog.record(await this.checked(values), this.ids.next());
     accessTo([log.projectId], options);
-    const id = await this.writesOf(options).addOnce(log, key, options.deadline);
-    // The key was used with the same values before, so there is no need to read the log.
-    return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(checked, id), isReplay: true };
+    const stored = recordedAs(await this.writesOf(options).addOnce(log, key, options.deadline), log);
+    return { log: stored as TimeLog<A>, isReplay: stored.id !== log.id };
   }
 
   /**
    * Records all logs or none, in one transaction, and returns them in order. Resolves and throws like `record`.
    * The error names the place of invalid values.
    */
-  async recordAll(values: readonly TimeLogValues[], options: RecordOptions = {}): Promise<TimeLog[]> {
+  async recordAll(values: readonly TimeLogValues<A>[], options: RecordOptions = {}): Promise<TimeLog<A>[]> {
     const logs = await this.newLogs(values, options);
-    if (logs.length > 0) await this.writesOf(options).addAll(logs, options.caller?.id, options.deadline);
-    return logs;
+    if (logs.length === 0) return [];
+    const stored = await this.writesOf(options).addAll(logs, options.caller?.id, options.deadline);
+    return [...(stored ?? logs)] as TimeLog<A>[];
   }
 
   /** Does for `recordAll` what `recordOnce` does for `record`. The key belongs to the whole batch, in this order. */
   async recordAllOnce(
-    values: readonly TimeLogValues[],
+    values: readonly TimeLogValues<A>[],
     key: IdempotencyKey,
     options: RecordOptions = {},
-  ): Promise<{ readonly logs: readonly TimeLog[]; readonly isReplay: boolean }> {
+  ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
     const logs = await this.newLogs(values, options);
-    if (logs.length === 0) return { logs, isReplay: false };
-    const writes = this.writesOf(options);
-    const ids = await writes.addAllOnce(logs, key, options.caller?.id, options.deadline);
-    const isReplay = ids[0] !== logs[0]!.id;
-    return { logs: isReplay ? logs.map((log, index) => TimeLog.record(log, ids[index]!)) : logs, isReplay };
+    if (logs.length === 0) return { logs: [], isReplay: false };
+    const recorded = await this.writesOf(options).addAllOnce(logs, key, options.caller?.id, options.deadline);
+    const stored = logs.map((log, index) => recordedAs(recorded[index]!, log));
+    return { logs: stored as TimeLog<A>[], isReplay: stored[0]!.id !== logs[0]!.id };
   }
 
   /**
@@ -122,7 +116,7 @@ export class TimeLogService {
    * and `createdAt` stay. Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError
    * NOT_FOUND, or TIME_LOG_CHANGED if the log has none of the versions in `ifMatch`.
    */
-  async correct(id: string, values: TimeLogValues, options: ChangeOptions = {}): Promise<TimeLog> {
+  async correct(id: string, values: TimeLogValues<A>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
     const checked = await this.checkedCorrection(values, undefined);
     accessTo([checked.projectId], options);
     const expected = await this.expected(id, options);
@@ -136,9 +130,9 @@ export class TimeLogService {
    */
   async patch(
     id: string,
-    change: (log: TimeLog) => TimeLogValues | Promise<TimeLogValues>,
+    change: (log: TimeLog<A>) => TimeLogValues<A> | Promise<TimeLogValues<A>>,
     options: ChangeOptions = {},
-  ): Promise<TimeLog> {
+  ): Promise<TimeLog<A>> {
     this.requireSupport(options, true);
     for (let retries = MAX_PATCH_RETRIES; ; retries--) {
       const log = await this.get(id, options);
@@ -171,21 +165,25 @@ export class TimeLogService {
    * Returns the log with an id, in upper or lower case. Throws DomainError VALIDATION_ERROR, NOT_FOUND or
    * SERVICE_UNAVAILABLE.
    */
-  async get(id: string, options: RecordOptions = {}): Promise<TimeLog> {
+  async get(id: string, options: RecordOptions = {}): Promise<TimeLog<A>> {
     this.requireSupport(options);
     const access = accessTo(undefined, options);
     const log = await this.writesOf(options).get(checkedId(id), access, options.caller?.id);
     if (log === undefined) throw notFound();
-    return log;
+    return log as TimeLog<A>;
   }
 
   /**
    * Returns a page of the matching logs, by default the first 50 of all, newest date first, and their number. Throws
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
-  async list(filter?: TimeLogFilterInput, page?: PageInput, options: CallOptions = {}): Promise<TimeLogPage> {
+  async list(
+    filter?: TimeLogFilterInput,
+    page?: PageInput,
+    options: CallOptions = {},
+  ): Promise<TimeLogPage<A>> {
     this.requireSupport(options);
-    return this.timeLogs.find(...readArguments(filter, page, options));
+    return this.timeLogs.find(...readArguments(filter, page, options)) as Promise<TimeLogPage<A>>;
   }
 
   /**
@@ -196,7 +194,7 @@ export class TimeLogService {
   async *iterate(
     filter?: TimeLogFilterInput,
     options: CallOptions = {},
-  ): AsyncGenerator<TimeLog, undefined> {
+  ): AsyncGenerator<TimeLog<A>, undefined> {
     const { timeLogs } = this;
     if (!timeLogs.after)
       throw new Error(
@@ -207,9 +205,10 @@ export class TimeLogService {
     const projects = projectIds ?? (access === ALL_PROJECTS ? [undefined] : access);
     for (const project of projects) {
       const ofProject = { projectIds: project === undefined ? undefined : [project], period };
-      let logs: readonly TimeLog[] = [];
+      let logs: readonly TimeLog<A>[] = [];
       do {
-        logs = await timeLogs.after(ofProject, logs.at(-1), MAX_PAGE_LIMIT, access);
+        const place = logs.at(-1);
+        logs = (await timeLogs.after(ofProject, place, MAX_PAGE_LIMIT, access)) as readonly TimeLog<A>[];
         yield* logs;
       } while (logs.length === MAX_PAGE_LIMIT);
     }
@@ -238,7 +237,7 @@ export class TimeLogService {
   }
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */
-  private writesOf(options: RecordOptions): TimeLogWrites {
+  private writesOf(options: RecordOptions): CallWrites {
     const { timeLogs } = this;
     return this.wrap(options.manager ? timeLogs.within(options.manager) : timeLogs, options);
   }
@@ -280,7 +279,7 @@ export class TimeLogService {
     values: CheckedValues,
     expected: TimeLog | undefined,
     options: RecordOptions,
-  ): Promise<TimeLog> {
+  ): Promise<TimeLog<A>> {
     const log = TimeLog.record(values, checkedId(id));
     const access = accessTo([log.projectId], options);
     const corrected = await this.writesOf(options).correct(log, access, options.caller?.id, expected);
@@ -290,7 +289,7 @@ export class TimeLogService {
       throw new Error(
         `${this.timeLogs.constructor.name}.correct must resolve with the stored log, or with undefined if there is none`,
       );
-    return corrected;
+    return corrected as TimeLog<A>;
   }
 
   /**
@@ -341,6 +340,12 @@ const EXPECTED_PARAMETERS: ParameterCounts = [
 /** Throws DomainError TIME_LOG_CHANGED if a log has none of the versions that the caller may change. */
 function requireMatch(log: TimeLog, { ifMatch }: ChangeOptions): void {
   if (ifMatch && !ifMatch.includes(entityTagOf(log))) throw new DomainError(TIME_LOG_CHANGED);
+}
+
+/** Returns the log that a key recorded, now or earlier with the same values: there is no need to read it. */
+function recordedAs(recorded: TimeLog | string, log: TimeLog): TimeLog {
+  if (typeof recorded !== 'string') return recorded;
+  return recorded === log.id ? log : TimeLog.record(log, recorded);
 }
 
 function notFound(): DomainError {

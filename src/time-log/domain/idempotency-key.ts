@@ -9,6 +9,7 @@ import {
 import {
   type FieldTable,
   normalizedValues,
+  replacedValuesOf,
   sentAttributesOf,
   TIME_LOG_FIELDS,
   type TimeLogValues,
@@ -62,15 +63,19 @@ export function requireIdempotencyKey(key: unknown): void {
 /** The fields of version 0.1. */
 const FIRST_FIELDS = ['projectId', 'duration', 'description', 'date'];
 
-/** Returns the SHA-256 of the values of a log, in hex. Attributes count as they were sent. */
+/** Returns the SHA-256 of the values of a log, in hex. All values count as they were sent. */
 export function fingerprintOf(values: TimeLogValues, fields?: FieldTable): string {
-  return hash('sha256', canonicalText(values, sentAttributesOf(values), fields));
+  return hash('sha256', sentText(values, fields));
 }
 
 /** Returns the same of a batch. It depends on the order, and no single log has it. */
 export function fingerprintOfAll(batch: readonly TimeLogValues[]): string {
-  const texts = batch.map((values) => canonicalText(values, sentAttributesOf(values)));
+  const texts = batch.map((values) => sentText(values));
   return hash('sha256', JSON.stringify(['batch', ...texts]));
+}
+
+function sentText(values: TimeLogValues, fields?: FieldTable): string {
+  return canonicalText(replacedValuesOf(values) ?? values, sentAttributesOf(values), fields);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { IdempotencyKey } from './idempotency-key.js';
 import type { PageRequest } from './page-request.js';
 import type { Period } from './period.js';
 import { itemsOf, type TimeLogItems } from './time-log-item.js';
-import type { TimeLog } from './time-log.js';
+import type { Attributes, TimeLog, TimeLogValues } from './time-log.js';
 import type { TransactionHandle } from './transaction-handle.js';
 
 /** A filter for logs: all or those of some projects, within a period of days. */
@@ -15,8 +15,8 @@ export interface TimeLogFilter {
 }
 
 /** The logs of one page, and the number of matching logs, from one snapshot. */
-export interface TimeLogPage {
-  readonly logs: readonly TimeLog[];
+export interface TimeLogPage<A extends Attributes = Attributes> {
+  readonly logs: readonly TimeLog<A>[];
   readonly total: number;
 }
 
@@ -44,7 +44,16 @@ export const TIME_LOG_CHANGED: ErrorKind = {
 /** The methods that change logs, and the reads that they need. */
 export type TimeLogWrites = Pick<
   TimeLogRepository,
-  'add' | 'addOnce' | 'known' | 'addAll' | 'addAllOnce' | 'knownAll' | 'correct' | 'delete' | 'get'
+  | 'add'
+  | 'addOnce'
+  | 'known'
+  | 'addAll'
+  | 'addAllOnce'
+  | 'knownAll'
+  | 'replaced'
+  | 'correct'
+  | 'delete'
+  | 'get'
 >;
 
 /**
@@ -90,6 +99,12 @@ export abstract class TimeLogRepository {
   abstract knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined>;
 
   /**
+   * Returns the values of the logs that `addOnce` or `addAllOnce` stored with a key, in order, if a hook has replaced
+   * those that were sent. It is optional: without it a retry is answered with the values as sent.
+   */
+  replaced?(key: IdempotencyKey): Promise<readonly TimeLogValues[] | undefined>;
+
+  /**
    * Runs work in a transaction of its own, and resolves with its result after the commit. An error rolls the
    * transaction back. Work with the same queue key runs one at a time. With `batch`, the number of its logs, it takes
    * the turn of a batch.
@@ -130,8 +145,16 @@ export abstract class TimeLogRepository {
     expected?: TimeLog,
   ): Promise<TimeLog | undefined>;
 
-  /** Returns the log with an id in lower case, or undefined. */
-  abstract get(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined>;
+  /**
+   * Returns the log with an id in lower case, or undefined. With `locks`, in a transaction of the caller, it first
+   * locks the log for a change.
+   */
+  abstract get(
+    id: string,
+    access: ProjectAccess,
+    caller?: string,
+    locks?: boolean,
+  ): Promise<TimeLog | undefined>;
 
   /** Returns a page of matching logs, by date and then by creation, both descending. */
   abstract find(

@@ -12,7 +12,7 @@ import {
 export type Attributes = Readonly<Record<string, unknown>>;
 
 /** The values of a log as a caller passes them. Values with a default are optional. */
-export interface TimeLogValues {
+export interface TimeLogValues<A extends Attributes = Attributes> {
   /** Any UUID. The project need not exist. */
   readonly projectId: string;
   /** Positive and finite, in a unit that the caller chooses. */
@@ -22,26 +22,26 @@ export interface TimeLogValues {
   /** The day of the work. */
   readonly date: CalendarDate;
   /** JSON that the core stores without looking into it. Allowed only if a host has a schema for it. */
-  readonly attributes?: Attributes | undefined;
+  readonly attributes?: A | undefined;
 }
 
 /** The values that every log has. */
 type OwnValues = Omit<TimeLogValues, 'attributes'>;
 
 /** Every value of a log. */
-export type AllTimeLogValues = {
+export type AllTimeLogValues<A extends Attributes = Attributes> = {
   readonly [Name in keyof OwnValues]-?: Exclude<OwnValues[Name], undefined>;
-} & Pick<TimeLogValues, 'attributes'>;
+} & Pick<TimeLogValues<A>, 'attributes'>;
 
-/** The key of attributes as sent, on checked values and on logs. All builds share it. */
+/** The key of what was sent, on checked values and on logs. All builds share it. */
 const SENT = Symbol.for('time-logs.input of attributes');
 
 /** All values of a log, checked and normalized by `check` or `markChecked`. */
 export type CheckedValues = AllTimeLogValues & Required<MaybeChecked>;
 
-/** The mark of checked values, with the attributes as sent. */
+/** The mark of checked values, with the attributes as sent and, if a hook has replaced them, the other values. */
 interface MaybeChecked {
-  readonly [SENT]?: { readonly input: unknown };
+  readonly [SENT]?: { readonly input: unknown; readonly values?: AllTimeLogValues };
 }
 
 /** The stored form of a log. */
@@ -94,7 +94,7 @@ const DEFAULTS = Object.fromEntries(
 const BRAND = Symbol.for('time-logs.TimeLog');
 
 /** An immutable record of work. */
-export class TimeLog implements AllTimeLogValues {
+export class TimeLog<A extends Attributes = Attributes> implements AllTimeLogValues<A> {
   static {
     Object.defineProperty(this.prototype, BRAND, { value: true });
   }
@@ -106,7 +106,7 @@ export class TimeLog implements AllTimeLogValues {
   readonly description!: string;
   readonly date!: CalendarDate;
   /** Missing if the log has none. */
-  declare readonly attributes?: Attributes;
+  declare readonly attributes?: A;
 
   private constructor() {
     // TypeORM calls it without values, so it must not throw. record() applies the rules.
@@ -125,8 +125,14 @@ export class TimeLog implements AllTimeLogValues {
     const checked = areChecked(values) ? values : check(values, sentAttributesOf(values));
     const log = Object.assign(new TimeLog(), { id }, checked);
     const { input } = checked[SENT];
-    if (input !== log.attributes) Object.defineProperty(log, SENT, { value: { input } });
+    if (input !== log.attributes) Object.defineProperty(log, SENT, { value: { input }, configurable: true });
     return log;
+  }
+
+  /** Returns a log with other values, checked like those of `record`. Its fingerprint stays that of the sent ones. */
+  static replace(log: TimeLog, values: TimeLogValues): TimeLog {
+    const sent = { input: sentAttributesOf(log), values: normalizedValues(log) };
+    return Object.defineProperty(TimeLog.record(values, log.id), SENT, { value: sent });
   }
 
   /** Returns a log without values, for a repository that sets them without another object. */
@@ -179,6 +185,11 @@ export function areChecked(values: (TimeLogValues & MaybeChecked) | undefined): 
 export function sentAttributesOf(values: TimeLogValues & MaybeChecked): unknown {
   const sent = values[SENT];
   return sent ? sent.input : values.attributes;
+}
+
+/** Returns the values as sent if a hook has replaced them. */
+export function replacedValuesOf(values: TimeLogValues & MaybeChecked): AllTimeLogValues | undefined {
+  return values[SENT]?.values;
 }
 
 /** Returns the faults of all values except attributes. */

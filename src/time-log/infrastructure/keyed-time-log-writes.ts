@@ -8,7 +8,7 @@ import {
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
 } from '../domain/idempotency-key.js';
-import { TimeLog } from '../domain/time-log.js';
+import { normalizedValues, replacedValuesOf, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import { TimeLogKey } from './time-log-key.entity.js';
 import { allWritten } from './storage-errors.js';
 import type { TimeLogRows } from './time-log-rows.js';
@@ -117,6 +117,18 @@ export class KeyedTimeLogWrites {
     return (await this.stored({ key, fingerprint: fingerprintOfAll(logs) }, within))?.timeLogIds ?? undefined;
   }
 
+  /** Returns the values of the logs of the key if a hook has replaced those that were sent. */
+  async replaced(
+    { caller, text }: IdempotencyKey,
+    within: Statements = this.database,
+  ): Promise<readonly TimeLogValues[] | undefined> {
+    const [key] = await within.query<{ readonly replaced: string | null }>(
+      `select replaced::text from ${this.database.table(TimeLogKey)} where principal = $1 and text = $2`,
+      [caller, text],
+    );
+    return key?.replaced ? (JSON.parse(key.replaced) as TimeLogValues[]) : undefined;
+  }
+
   private async stored(keyed: Keyed, within: Statements): Promise<StoredKey | undefined> {
     const outcome = outcomeOf(keyed, await this.find([keyed], within));
     if (outcome instanceof Error) throw outcome;
@@ -158,7 +170,14 @@ export class KeyedTimeLogWrites {
       insertionOfBatch(keys, this.database.table(TimeLog), this.rows, this.lifetime),
     );
     const { key, fingerprint } = keyed;
-    const values = [...this.rows.arraysOf(logs), key.caller, key.text, fingerprint, keys];
+    const values = [
+      ...this.rows.arraysOf(logs),
+      key.caller,
+      key.text,
+      fingerprint,
+      keys,
+      replacementOf(logs),
+    ];
     const isStored = (await within.change(this.batchInsertion, values)).length > 0;
     if (within === this.database) this.recorded();
     this.sweep.begin(isStored ? logs.length : 0);
@@ -179,6 +198,7 @@ export class KeyedTimeLogWrites {
       keyed.map(({ key }) => key.text),
       keyed.map(({ fingerprint }) => fingerprint),
       keys,
+      keyed.map(({ log }) => replacementOf([log])),
     ]);
     return new Set(rows.map(([id]) => id!));
   }
@@ -196,12 +216,12 @@ export class KeyedTimeLogWrites {
   }
 }
 
-const KEY_COLUMNS = 'principal, text, fingerprint, time_log_id, time_log_ids';
+const KEY_COLUMNS = 'principal, text, fingerprint, time_log_id, time_log_ids, replaced';
 /** Returns the clause that replaces a key which is older than the lifetime, an interval in SQL. */
 const onConflict = (lifetime: string) => `
   on conflict on constraint time_log_keys_pkey do update
      set fingerprint = excluded.fingerprint, time_log_id = excluded.time_log_id, time_log_ids = excluded.time_log_ids,
-         created_at = excluded.created_at
+         replaced = excluded.replaced, created_at = excluded.created_at
    where keys.created_at < now() - ${lifetime}`;
 
 /** Returns a condition that locks a key until the end of the transaction. It is false if the key is in use. */
@@ -216,7 +236,7 @@ function insertionOfBatch(
   { arrays, names, nextParameter }: Pick<TimeLogRows, 'arrays' | 'names' | 'nextParameter'>,
   lifetime: string,
 ): (condition: string) => string {
-  const [principal, text, fingerprint, table] = [0, 1, 2, 3].map(
+  const [principal, text, fingerprint, table, replaced] = [0, 1, 2, 3, 4].map(
     (index) => `$${nextParameter + index}::text`,
   );
   return (condition) => `
@@ -224,7 +244,7 @@ function insertionOfBatch(
       select ${locks(principal!, text!, table!)} as is_free where ${condition}
     ), stored as (
       insert into ${keys} as keys (${KEY_COLUMNS})
-      select ${principal}, ${text}, decode(${fingerprint}, 'hex'), ($1::uuid[])[1], $1::uuid[] from free where is_free
+      select ${principal}, ${text}, decode(${fingerprint}, 'hex'), ($1::uuid[])[1], $1::uuid[], ${replaced}::jsonb from free where is_free
       ${onConflict(lifetime)}
       returning 1
     ), written as (
@@ -240,12 +260,14 @@ function insertionInto(
   lifetime: string,
 ): (condition: string) => string {
   // These parameters follow those of the logs.
-  const [principals, texts, fingerprints, table] = [0, 1, 2, 3].map((index) => `$${nextParameter + index}`);
+  const [principals, texts, fingerprints, table, replaced] = [0, 1, 2, 3, 4].map(
+    (index) => `$${nextParameter + index}`,
+  );
   return (condition) => `
     with requested as (
       select distinct on (key_principal, key_text) *
-        from unnest(${arrays}, ${principals}::text[], ${texts}::text[], ${fingerprints}::text[]) with ordinality
-             as input (${names}, key_principal, key_text, key_fingerprint, key_number)
+        from unnest(${arrays}, ${principals}::text[], ${texts}::text[], ${fingerprints}::text[], ${replaced}::text[]) with ordinality
+             as input (${names}, key_principal, key_text, key_fingerprint, key_replaced, key_number)
        where ${condition}
        order by key_principal, key_text, key_number
     ), free as materialized (
@@ -253,7 +275,7 @@ function insertionInto(
        where ${locks('key_principal', 'key_text', table!)}
     ), stored as (
       insert into ${keys} as keys (${KEY_COLUMNS})
-      select key_principal, key_text, decode(key_fingerprint, 'hex'), id, null from free
+      select key_principal, key_text, decode(key_fingerprint, 'hex'), id, null, key_replaced::jsonb from free
       ${onConflict(lifetime)}
       returning time_log_id as id
     ), written as (
@@ -261,6 +283,11 @@ function insertionInto(
       select ${names} from free join stored using (id) returning id
     )
     select id from stored where ${allWritten('(select count(*) from stored)')}`;
+}
+
+/** Returns the values of logs as JSON if a hook has replaced some of them. */
+function replacementOf(logs: readonly TimeLog[]): string | null {
+  return logs.some(replacedValuesOf) ? JSON.stringify(logs.map((log) => normalizedValues(log))) : null;
 }
 
 /** Returns a unique map key. The text of an idempotency key has no line break. */

@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { TimeLogValues } from '../domain/time-log.js';
 
 /**
  * Returns the lifetime of keys as an interval in SQL. It grows if the clock of the database is set back: a key that
@@ -28,6 +29,10 @@ export class TimeLogKey {
   /** All logs of a batch, in order; null for a single log. */
   @Column({ type: 'uuid', array: true, name: 'time_log_ids', nullable: true })
   readonly timeLogIds!: string[] | null;
+
+  /** The values of its logs, in order, if a hook has replaced those that were sent. */
+  @Column({ type: 'jsonb', nullable: true })
+  readonly replaced!: readonly TimeLogValues[] | null;
 
   @Column({ type: 'timestamptz', precision: 3, name: 'created_at', default: () => 'now()' })
   readonly createdAt!: Date;

@@ -19,7 +19,7 @@ import { TimeLogAttributes } from '../domain/attributes.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import { type TimeLogPage, TimeLogRepository, type TimeLogWrites } from '../domain/time-log.repository.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
-import { TimeLog } from '../domain/time-log.js';
+import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { QUEUE_SHARE, TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { lockTimeoutOf, TimeLogCorrections } from './time-log-corrections.js';
@@ -159,6 +159,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.knownAll(logs, key);
   }
 
+  override replaced(key: IdempotencyKey): Promise<readonly TimeLogValues[] | undefined> {
+    return this.keyedWrites.replaced(key);
+  }
+
   override correct(
     log: TimeLog,
     access: ProjectAccess,
@@ -209,26 +213,33 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
           .addAll(logs, key, (write) => write(), undefined, statements)
           .catch(this.rejectInsert),
       knownAll: (logs, key) => this.keyedWrites.knownAll(logs, key, statements),
+      replaced: (key) => this.keyedWrites.replaced(key, statements),
       correct: (log, access, _caller, expected) =>
         this.notifyAfter(this.corrections.correct(log, access, expected, statements), statements),
       delete: (id, access, _caller, expected) =>
         this.notifyAfter(this.corrections.delete(id, access, expected, statements), statements),
-      get: (id, access) => this.read(id, access, statements),
+      get: (id, access, _caller, locks) => this.read(id, access, statements, locks),
     };
   }
 
-  override get(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
-    return this.lookups.run(caller, () => this.read(id, access));
+  override get(
+    id: string,
+    access: ProjectAccess,
+    caller?: string,
+    locks?: boolean,
+  ): Promise<TimeLog | undefined> {
+    return this.lookups.run(caller, () => this.read(id, access, this.database, locks));
   }
 
   private async read(
     id: string,
     access: ProjectAccess,
     within: Statements = this.database,
+    locks = false,
   ): Promise<TimeLog | undefined> {
     // Not a prepared statement: a plan made while the table was empty would later read all of it.
     const statement = new TextStatement(
-      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${accessCondition('project_id', 2)}`,
+      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${accessCondition('project_id', 2)}${locks ? ' for no key update' : ''}`,
     );
     const [row] = await within.query(statement, [id, accessParameter(access)]);
     return row && this.rows.log(row);

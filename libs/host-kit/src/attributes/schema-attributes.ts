@@ -18,6 +18,13 @@ export interface AttributesSchema {
   };
 }
 
+/** The type of the attributes of logs with a schema, for `TimeLog<A>` and the other types that take one. */
+export type AttributesOf<Schema> = Schema extends {
+  readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined };
+}
+  ? Extract<Output, Attributes>
+  : Attributes;
+
 type SchemaResult =
   { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
 

@@ -7,14 +7,20 @@ it('takes the turn of a batch with as many logs for a batch with a hook in its t
   const turns: unknown[] = [];
   const timeLogs = {
     within: () => new InMemoryTimeLogRepository(),
-    transact: (_work: unknown, key?: string, caller?: string, deadline?: number, batch?: number) => {
+    transact: <T>(
+      work: (transaction: object) => Promise<T>,
+      key?: string,
+      caller?: string,
+      deadline?: number,
+      batch?: number,
+    ) => {
       turns.push([key, caller, deadline, batch]);
-      return Promise.resolve() as Promise<never>;
+      return work({});
     },
   };
   const call = { caller: { id: 'ada' }, deadline: 7 };
   const hooks = { within: () => undefined };
-  const writes = new HookedWrites(new InMemoryTimeLogRepository(), timeLogs, hooks, call);
+  const writes = new HookedWrites(new InMemoryTimeLogRepository(), timeLogs, hooks, call, false);
   const logs = [newLog(), newLog()];
   await writes.addAll(logs);
   await writes.addAllOnce(logs, { caller: 'ada', text: 'key' });

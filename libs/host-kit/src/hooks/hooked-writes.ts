@@ -1,80 +1,101 @@
+import type { EntityManager } from 'typeorm';
 import {
+  accessTo,
+  type CallWrites,
   type IdempotencyKey,
   normalizedValues,
   type ProjectAccess,
   type RecordOptions,
-  type TimeLog,
+  TimeLog,
   type TimeLogRepository,
   type TimeLogWrites,
   type TransactionHandle,
 } from '../../../../src/time-log/index.js';
-import type { TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
+import { DomainError } from '../../../errors/src/index.js';
+import { deepFreeze, jsonCopy, jsonFault } from '../attributes/json.js';
+import { changeOfRecord, runWithin, type SharedCreates } from './shared-creates.js';
+import type {
+  BatchedTimeLogHooks,
+  TimeLogChange,
+  TimeLogHooks,
+  WrittenTimeLogChange,
+} from './time-log-hooks.js';
 
 /**
  * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. Without
  * the hook `within` changes share commits.
  */
-export class HookedWrites implements TimeLogWrites {
+export class HookedWrites implements CallWrites {
   constructor(
     /** Stores the changes, in the transaction of the call if it has one. */
     private readonly writes: TimeLogWrites,
     private readonly timeLogs: Pick<TimeLogRepository, 'transact' | 'within'>,
-    private readonly hooks: TimeLogHooks,
+    private readonly hooks: TimeLogHooks | BatchedTimeLogHooks,
     private readonly call: RecordOptions,
+    /** Whether logs have attributes, which `before` may replace. */
+    private readonly hasAttributes: boolean,
+    /** Stores creates together with those of other calls, for hooks that take several changes. */
+    private readonly shared?: SharedCreates,
   ) {}
 
-  async add(log: TimeLog, deadline?: number): Promise<void> {
-    await this.beforeAll([log]);
-    await this.write(
-      this.recordOf,
-      (writes) => writes.add(log, deadline),
-      () => [log],
-    );
+  async add(sent: TimeLog, deadline?: number): Promise<TimeLog> {
+    const log = await this.beforeRecord(sent);
+    if (this.isShared) await this.shared!.add({ log, call: this.call }, deadline);
+    else await this.record(async (writes) => (await writes.add(log, deadline), [log]));
+    return log;
   }
 
-  async addOnce(log: TimeLog, key: IdempotencyKey, deadline?: number): Promise<string> {
-    if (this.hooks.before && (await this.known(log, key)) === undefined) await this.beforeAll([log]);
-    return this.write(
-      this.recordOf,
-      (writes) => writes.addOnce(log, key, deadline),
-      (id) => (id === log.id ? [log] : []),
-      queueKeyOf(key),
-    );
+  async addOnce(sent: TimeLog, key: IdempotencyKey, deadline?: number): Promise<TimeLog | string> {
+    const isKnown = this.hooks.before && (await this.known(sent, key)) !== undefined;
+    const log = isKnown ? sent : await this.beforeRecord(sent);
+    const store = async (writes: TimeLogWrites) => {
+      id = await writes.addOnce(log, key, deadline);
+      return id === log.id ? [log] : [];
+    };
+    let id!: string;
+    if (this.isShared) id = await this.shared!.add({ log, key, call: this.call }, deadline);
+    else await this.record(store, queueKeyOf(key));
+    if (id === log.id) return log;
+    const [replaced] = (await this.replaced(key)) ?? [];
+    return replaced ? TimeLog.record(replaced, id) : id;
   }
 
   known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
     return this.writes.known(log, key);
   }
 
-  async addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
-    await this.beforeAll(logs);
-    await this.write(
-      this.recordOf,
-      (writes) => writes.addAll(logs, caller, deadline),
-      () => logs,
-      undefined,
-      logs.length,
-    );
+  async addAll(sent: readonly TimeLog[], caller?: string, deadline?: number): Promise<readonly TimeLog[]> {
+    const logs = await this.beforeRecords(sent);
+    const store = async (writes: TimeLogWrites) => (await writes.addAll(logs, caller, deadline), logs);
+    await this.record(store, undefined, logs.length);
+    return logs;
   }
 
   async addAllOnce(
-    logs: readonly TimeLog[],
+    sent: readonly TimeLog[],
     key: IdempotencyKey,
     caller?: string,
     deadline?: number,
-  ): Promise<readonly string[]> {
-    if (this.hooks.before && (await this.knownAll(logs, key)) === undefined) await this.beforeAll(logs);
-    return this.write(
-      this.recordOf,
-      (writes) => writes.addAllOnce(logs, key, caller, deadline),
-      ([id]) => (id === logs[0]?.id ? logs : []),
-      queueKeyOf(key),
-      logs.length,
-    );
+  ): Promise<readonly (TimeLog | string)[]> {
+    const isKnown = this.hooks.before && (await this.knownAll(sent, key)) !== undefined;
+    const logs = isKnown ? sent : await this.beforeRecords(sent);
+    let ids!: readonly string[];
+    const store = async (writes: TimeLogWrites) => {
+      ids = await writes.addAllOnce(logs, key, caller, deadline);
+      return ids[0] === logs[0]?.id ? logs : [];
+    };
+    await this.record(store, queueKeyOf(key), logs.length);
+    if (ids[0] === logs[0]?.id) return logs;
+    const replaced = await this.replaced(key);
+    return replaced ? replaced.map((values, index) => TimeLog.record(values, ids[index]!)) : ids;
   }
 
   knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
     return this.writes.knownAll(logs, key);
+  }
+
+  async replaced(key: IdempotencyKey) {
+    return this.writes.replaced?.(key);
   }
 
   get(...query: Parameters<TimeLogWrites['get']>): Promise<TimeLog | undefined> {
@@ -82,66 +103,119 @@ export class HookedWrites implements TimeLogWrites {
   }
 
   async correct(
-    log: TimeLog,
-    ...more: [access: ProjectAccess, caller?: string, expected?: TimeLog]
+    sent: TimeLog,
+    access: ProjectAccess,
+    ...more: [caller?: string, expected?: TimeLog]
   ): Promise<TimeLog | undefined> {
-    const change = this.changeOf('correct', { id: log.id, values: normalizedValues(log) });
-    await this.before(change);
-    return this.write(
-      () => change,
-      (writes) => writes.correct(log, ...more),
-      (corrected) => (corrected ? [corrected] : []),
-      log.id,
+    const { id } = sent;
+    const { caller } = this.call;
+    const log = await this.before({ kind: 'correct', id, values: normalizedValues(sent), caller }, sent);
+    const values = normalizedValues(log);
+    return this.change(
+      (writes) => writes.correct(log, access, ...more),
+      (corrected, previous) => ({ kind: 'correct', id, values, log: corrected, previous, caller }),
+      id,
+      access,
     );
   }
 
   async delete(
     id: string,
-    ...more: [access: ProjectAccess, caller?: string, expected?: TimeLog]
+    access: ProjectAccess,
+    ...more: [caller?: string, expected?: TimeLog]
   ): Promise<TimeLog | undefined> {
-    const change = this.changeOf('delete', { id });
-    await this.before(change);
-    return this.write(
-      () => change,
-      (writes) => writes.delete(id, ...more),
-      (log) => (log ? [log] : []),
+    const { caller } = this.call;
+    await this.before({ kind: 'delete', id, caller });
+    return this.change(
+      (writes) => writes.delete(id, access, ...more),
+      (log, previous) => ({ kind: 'delete', id, log, previous, caller }),
       id,
+      access,
     );
   }
 
-  private changeOf(kind: TimeLogChange['kind'], more: Partial<TimeLogChange>): TimeLogChange {
-    return { kind, ...more, caller: this.call.caller };
+  private get isShared(): boolean {
+    return this.shared !== undefined && this.call.manager === undefined;
   }
 
-  private readonly recordOf = (log: TimeLog): TimeLogChange =>
-    this.changeOf('record', { values: normalizedValues(log) });
-
-  private async beforeAll(logs: readonly TimeLog[]): Promise<void> {
-    if (this.hooks.before) for (const log of logs) await this.before(this.recordOf(log));
+  private beforeRecord(log: TimeLog): Promise<TimeLog> {
+    return this.before(changeOfRecord(log, this.call), log);
   }
 
-  private async before(change: TimeLogChange): Promise<void> {
-    await this.hooks.before?.(change, this.call.manager);
+  private async beforeRecords(logs: readonly TimeLog[]): Promise<readonly TimeLog[]> {
+    if (!this.hooks.before) return logs;
+    const found: TimeLog[] = [];
+    for (const log of logs) found.push(await this.beforeRecord(log));
+    return found;
   }
 
-  /** Writes logs and runs `within` for each. Writes with the same queue key run one at a time. */
-  private write<Outcome>(
-    changeTo: (log: TimeLog) => TimeLogChange,
-    write: (writes: TimeLogWrites) => Promise<Outcome>,
-    changedLogsOf: (outcome: Outcome) => readonly TimeLog[],
+  /** Runs `before`. Returns the log, with the values that the hook returns. */
+  private async before(change: TimeLogChange): Promise<void>;
+  private async before(change: TimeLogChange, log: TimeLog): Promise<TimeLog>;
+  private async before(change: TimeLogChange, log?: TimeLog): Promise<TimeLog | undefined | void> {
+    const values: unknown = await this.hooks.before?.(change, this.call.manager as EntityManager | undefined);
+    // A function that is written as an expression may return anything.
+    if (log === undefined || typeof values !== 'object' || values === null) return log;
+    if ('attributes' in values && values.attributes !== undefined && !this.hasAttributes)
+      throw new Error('a hook returns attributes: give TimeLogModule a schema for them');
+    const replaced = replace(log, values as TimeLog);
+    accessTo([replaced.projectId], this.call);
+    return replaced;
+  }
+
+  /** Stores logs and runs `within` for those that are new. Writes with the same queue key run one at a time. */
+  private async record(
+    store: (writes: TimeLogWrites) => Promise<readonly TimeLog[]>,
+    queueKey?: string,
+    batch?: number,
+  ): Promise<void> {
+    await this.transact(
+      async (writes, transaction) => {
+        const logs = await store(writes);
+        const changes = logs.map((log) => ({ ...changeOfRecord(log, this.call), id: log.id, log }));
+        if (transaction) await runWithin(this.hooks, changes, transaction);
+      },
+      queueKey,
+      batch,
+    );
+  }
+
+  /** Changes the log with an id, and runs `within` if it exists. */
+  private change(
+    write: (writes: TimeLogWrites) => Promise<TimeLog | undefined>,
+    changeTo: (log: TimeLog, previous: TimeLog) => WrittenTimeLogChange,
+    id: string,
+    access: ProjectAccess,
+  ): Promise<TimeLog | undefined> {
+    return this.transact(async (writes, transaction) => {
+      if (!transaction) return write(writes);
+      const previous = await writes.get(id, access, undefined, true);
+      const log = previous && (await write(writes));
+      if (log) await runWithin(this.hooks, [changeTo(log, previous)], transaction);
+      return log;
+    }, id);
+  }
+
+  /** Runs work in the transaction of the call or in one of its own; without `within` it needs none. */
+  private transact<Outcome>(
+    work: (writes: TimeLogWrites, transaction?: TransactionHandle) => Promise<Outcome>,
     queueKey?: string,
     batch?: number,
   ): Promise<Outcome> {
-    if (!this.hooks.within) return write(this.writes);
-    const inside = async (transaction: TransactionHandle) => {
-      const outcome = await write(this.timeLogs.within(transaction));
-      for (const log of changedLogsOf(outcome))
-        await this.hooks.within!({ ...changeTo(log), id: log.id, log }, transaction);
-      return outcome;
-    };
+    if (!this.hooks.within) return work(this.writes);
     const { manager, caller, deadline } = this.call;
-    return manager ? inside(manager) : this.timeLogs.transact(inside, queueKey, caller?.id, deadline, batch);
+    if (manager) return work(this.timeLogs.within(manager), manager);
+    const run = (transaction: TransactionHandle) => work(this.timeLogs.within(transaction), transaction);
+    return this.timeLogs.transact(run, queueKey, caller?.id, deadline, batch);
   }
+}
+
+/** Returns a log with the values of a hook. Throws DomainError VALIDATION_ERROR if they break our own rules. */
+function replace(log: TimeLog, { attributes, ...values }: TimeLog): TimeLog {
+  if (attributes === undefined) return TimeLog.replace(log, values);
+  const fault = jsonFault(attributes, { depth: Infinity, bytes: Infinity });
+  if (fault !== undefined) throw new DomainError('VALIDATION_ERROR', `attributes ${fault}`);
+  return TimeLog.replace(log, { ...values, attributes: deepFreeze(jsonCopy(attributes)) as object as never });
 }
 
 function queueKeyOf({ caller, text }: IdempotencyKey): string {

@@ -1,37 +1,75 @@
+import type { EntityManager } from 'typeorm';
 import type { Caller } from '../../../auth/src/index.js';
-import type { AllTimeLogValues, TimeLog, TransactionHandle } from '../../../../src/time-log/index.js';
+import type { AllTimeLogValues, Attributes, TimeLog, TimeLogValues } from '../../../../src/time-log/index.js';
 
 /** A change of a log, as hooks receive it. */
-export interface TimeLogChange {
-  readonly kind: 'record' | 'correct' | 'delete';
-  /** The checked values of the new or corrected log. */
-  readonly values?: AllTimeLogValues | undefined;
-  /** The id of the log in lower case; undefined before a log is recorded. */
-  readonly id?: string | undefined;
+export type TimeLogChange<A extends Attributes = Attributes> =
+  | (ChangeOf<A> & {
+      readonly kind: 'record';
+      /** The checked values of the new log. */
+      readonly values: AllTimeLogValues<A>;
+      readonly id?: string;
+      readonly previous?: undefined;
+    })
+  | (ChangeOf<A> & {
+      readonly kind: 'correct';
+      /** The checked values of the corrected log. */
+      readonly values: AllTimeLogValues<A>;
+      readonly id: string;
+    })
+  | (ChangeOf<A> & { readonly kind: 'delete'; readonly values?: undefined; readonly id: string });
+
+interface ChangeOf<A extends Attributes> {
   /** In `within`: the stored log, or the deleted one. */
-  readonly log?: TimeLog | undefined;
+  readonly log?: TimeLog<A>;
+  /** In `within`, for corrections and deletions: the log before, read under the lock of its row. */
+  readonly previous?: TimeLog<A> | undefined;
   /** The caller; undefined if it is unknown, such as for a call of a service without one. */
   readonly caller?: Partial<Caller> | undefined;
 }
 
-/**
- * The hooks of a host for changes of logs, over HTTP, by messages and by its own code. They run for each log of a
- * batch, in order.
- */
-export interface TimeLogHooks {
-  /**
-   * Runs before anything is written. An error rejects the change and becomes the response. It does not run if
-   * an idempotency key has recorded the log already. If the change is part of a transaction of the caller, it
-   * must query the database through `manager`: a second connection for each transaction can deadlock the pool.
-   */
-  before?(change: TimeLogChange, manager?: TransactionHandle): unknown;
+/** A change that is written, but not yet committed. */
+export type WrittenTimeLogChange<A extends Attributes = Attributes> = TimeLogChange<A> & {
+  readonly id: string;
+  readonly log: TimeLog<A>;
+} & ({ readonly kind: 'record' } | { readonly previous: TimeLog<A> });
 
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a method that returns nothing
+type Replacement<A extends Attributes> = TimeLogValues<A> | void;
+
+interface BeforeHook<A extends Attributes> {
   /**
-   * Runs after the log was written, in the same transaction. An error rolls that back. It does not run if an
-   * idempotency key has recorded the log already. With it each create has a transaction of its own.
+   * Runs before anything is written, for each log. An error rejects the change and becomes the response. Returned
+   * values replace those that were sent; our rules and the access of the caller are checked again, the schema of
+   * attributes is not. It does not run if an idempotency key has recorded the log already. If the change is part of a
+   * transaction of the caller, it must query the database through `manager`: a second connection for each transaction
+   * can deadlock the pool.
    */
-  within?(change: TimeLogChange, manager: TransactionHandle): unknown;
+  before?(change: TimeLogChange<A>, manager?: EntityManager): Replacement<A> | Promise<Replacement<A>>;
 }
 
-/** The injection token of the TimeLogHooks of a host. */
+/** The hooks of a host for changes of logs, over HTTP, by messages and by its own code. */
+export interface TimeLogHooks<A extends Attributes = Attributes> extends BeforeHook<A> {
+  readonly batched?: false | undefined;
+
+  /**
+   * Runs after the log was written, in the same transaction, for each log of a batch in order. An error rolls that
+   * back. It does not run if an idempotency key has recorded the log already. With it each create has a transaction
+   * of its own.
+   */
+  within?(change: WrittenTimeLogChange<A>, manager: EntityManager): unknown;
+}
+
+/** The same for hooks that take several changes, so that creates which come at once share a transaction. */
+export interface BatchedTimeLogHooks<A extends Attributes = Attributes> extends BeforeHook<A> {
+  readonly batched: true;
+
+  /**
+   * Runs after the logs were written, in the same transaction: creates of any callers, or one correction or deletion.
+   * After an error it runs again for each half of the creates, so that a single one fails.
+   */
+  within?(changes: readonly WrittenTimeLogChange<A>[], manager: EntityManager): unknown;
+}
+
+/** The injection token of the hooks of a host. */
 export const TIME_LOG_HOOKS = Symbol.for('time-logs.TIME_LOG_HOOKS');

@@ -27,6 +27,7 @@ import {
   normalizedValues,
   type PageRequest,
   type ProjectAccess,
+  replacedValuesOf,
   TIME_LOG_CHANGED,
   TimeLog,
   type TimeLogFilter,
@@ -47,7 +48,7 @@ export class InMemoryTimeLogRepository
   private readonly logs = new Map<string, TimeLog>();
   private readonly keys = new Map<
     string,
-    { readonly fingerprint: string; readonly ids: readonly string[] }
+    { readonly fingerprint: string; readonly logs: readonly TimeLog[] }
   >();
   private readonly events = new Map<string, TimeLogEvent>();
   /** The projects that logs have left, as deletions. */
@@ -79,6 +80,11 @@ export class InMemoryTimeLogRepository
     key: IdempotencyKey,
   ): Promise<readonly string[] | undefined> {
     return this.idsOf(key, fingerprintOfAll(logs));
+  }
+
+  override async replaced(key: IdempotencyKey): Promise<readonly TimeLog[] | undefined> {
+    const logs = this.keys.get(mapKeyOf(key))?.logs;
+    return logs?.some((log) => replacedValuesOf(log)) ? logs : undefined;
   }
 
   override async correct(
@@ -200,16 +206,15 @@ export class InMemoryTimeLogRepository
   private idsOf(key: IdempotencyKey, fingerprint: string): readonly string[] | undefined {
     const known = this.keys.get(mapKeyOf(key));
     if (known && known.fingerprint !== fingerprint) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
-    return known?.ids;
+    return known?.logs.map(({ id }) => id);
   }
 
   private storeOnce(logs: readonly TimeLog[], key: IdempotencyKey, fingerprint: string): readonly string[] {
     const known = this.idsOf(key, fingerprint);
     if (known !== undefined) return known;
     this.store(...logs);
-    const ids = logs.map(({ id }) => id);
-    this.keys.set(mapKeyOf(key), { fingerprint, ids });
-    return ids;
+    this.keys.set(mapKeyOf(key), { fingerprint, logs });
+    return logs.map(({ id }) => id);
   }
 
   private visible(id: string, access: ProjectAccess, expected?: TimeLog): TimeLog | undefined {
