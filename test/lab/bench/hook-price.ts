@@ -66,7 +66,8 @@ async function compareServices(
   const values = { projectId: randomUUID(), duration: 1, date: '2026-01-31' };
   const many = Array.from({ length: 1_000 }, () => values);
   const acts = [
-    (service: TimeLogService) => Promise.all(many.slice(500).map(() => service.record(values))),
+    (service: TimeLogService) =>
+      Promise.all(many.slice(500).map(() => service.record(values, { deadline: 60_000 }))),
     (service: TimeLogService) => service.recordAll(many),
   ];
   const speeds: Record<string, number[][]> = {};
