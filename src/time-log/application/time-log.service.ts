@@ -203,7 +203,7 @@ export class TimeLogService<A extends Attributes = Attributes> {
     const { projectIds, period } = filterOf(filter);
     const access = accessTo(projectIds, options);
     const projects = projectIds ?? (access === ALL_PROJECTS ? [undefined] : access);
-    for (const project of projects) {
+    for (const project of new Set(projects)) {
       const ofProject = { projectIds: project === undefined ? undefined : [project], period };
       let logs: readonly TimeLog<A>[] = [];
       do {
