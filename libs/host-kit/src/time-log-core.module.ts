@@ -62,13 +62,10 @@ export const HOST_PARTS = {
         limits: WriteLimits,
         { areKnown }: TimeLogAttributes,
       ) => {
-        const shared =
-          hooks?.batched && hooks.within ? new SharedCreates(timeLogs, hooks, limits) : undefined;
-        return (
-          hooks &&
-          ((writes: TimeLogWrites, call: RecordOptions) =>
-            new HookedWrites(writes, timeLogs, hooks, call, areKnown, shared))
-        );
+        if (!hooks) return undefined;
+        const shared = hooks.batched && hooks.within ? new SharedCreates(timeLogs, hooks, limits) : undefined;
+        return (writes: TimeLogWrites, call: RecordOptions) =>
+          new HookedWrites(writes, timeLogs, hooks, call, areKnown, shared);
       },
     },
     {

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import {
   accessTo,
+  type Attributes,
   type CallWrites,
   type IdempotencyKey,
   normalizedValues,
@@ -8,12 +9,19 @@ import {
   type RecordOptions,
   TimeLog,
   type TimeLogRepository,
+  type TimeLogValues,
   type TimeLogWrites,
   type TransactionHandle,
 } from '../../../../src/time-log/index.js';
-import { DomainError } from '../../../errors/src/index.js';
+import { faultOf, throwFaults } from '../../../errors/src/index.js';
 import { deepFreeze, jsonCopy, jsonFault } from '../attributes/json.js';
-import { changeOfRecord, runWithin, type SharedCreates } from './shared-creates.js';
+import {
+  changeOfRecord,
+  queueKeyOf,
+  runWithin,
+  type SharedCreates,
+  writtenChange,
+} from './shared-creates.js';
 import type {
   BatchedTimeLogHooks,
   TimeLogChange,
@@ -41,20 +49,16 @@ export class HookedWrites implements CallWrites {
   async add(sent: TimeLog, deadline?: number): Promise<TimeLog> {
     const log = await this.beforeRecord(sent);
     if (this.isShared) await this.shared!.add({ log, call: this.call }, deadline);
-    else await this.record(async (writes) => (await writes.add(log, deadline), [log]));
+    else await this.record([log], (writes) => writes.add(log, deadline));
     return log;
   }
 
   async addOnce(sent: TimeLog, key: IdempotencyKey, deadline?: number): Promise<TimeLog | string> {
     const isKnown = this.hooks.before && (await this.known(sent, key)) !== undefined;
     const log = isKnown ? sent : await this.beforeRecord(sent);
-    const store = async (writes: TimeLogWrites) => {
-      id = await writes.addOnce(log, key, deadline);
-      return id === log.id ? [log] : [];
-    };
-    let id!: string;
-    if (this.isShared) id = await this.shared!.add({ log, key, call: this.call }, deadline);
-    else await this.record(store, queueKeyOf(key));
+    const id = this.isShared
+      ? await this.shared!.add({ log, key, call: this.call }, deadline)
+      : await this.record([log], (writes) => writes.addOnce(log, key, deadline), key);
     if (id === log.id) return log;
     const [replaced] = (await this.replaced(key)) ?? [];
     return replaced ? TimeLog.record(replaced, id) : id;
@@ -66,8 +70,7 @@ export class HookedWrites implements CallWrites {
 
   async addAll(sent: readonly TimeLog[], caller?: string, deadline?: number): Promise<readonly TimeLog[]> {
     const logs = await this.beforeRecords(sent);
-    const store = async (writes: TimeLogWrites) => (await writes.addAll(logs, caller, deadline), logs);
-    await this.record(store, undefined, logs.length);
+    await this.record(logs, (writes) => writes.addAll(logs, caller, deadline), undefined, logs.length);
     return logs;
   }
 
@@ -79,12 +82,8 @@ export class HookedWrites implements CallWrites {
   ): Promise<readonly (TimeLog | string)[]> {
     const isKnown = this.hooks.before && (await this.knownAll(sent, key)) !== undefined;
     const logs = isKnown ? sent : await this.beforeRecords(sent);
-    let ids!: readonly string[];
-    const store = async (writes: TimeLogWrites) => {
-      ids = await writes.addAllOnce(logs, key, caller, deadline);
-      return ids[0] === logs[0]?.id ? logs : [];
-    };
-    await this.record(store, queueKeyOf(key), logs.length);
+    const store = (writes: TimeLogWrites) => writes.addAllOnce(logs, key, caller, deadline);
+    const ids = await this.record(logs, store, key, logs.length);
     if (ids[0] === logs[0]?.id) return logs;
     const replaced = await this.replaced(key);
     return replaced ? replaced.map((values, index) => TimeLog.record(values, ids[index]!)) : ids;
@@ -125,7 +124,7 @@ export class HookedWrites implements CallWrites {
     ...more: [caller?: string, expected?: TimeLog]
   ): Promise<TimeLog | undefined> {
     const { caller } = this.call;
-    await this.before({ kind: 'delete', id, caller });
+    await this.before({ kind: 'delete', id, caller }, undefined);
     return this.change(
       (writes) => writes.delete(id, access, ...more),
       (log, previous) => ({ kind: 'delete', id, log, previous, caller }),
@@ -150,34 +149,35 @@ export class HookedWrites implements CallWrites {
   }
 
   /** Runs `before`. Returns the log, with the values that the hook returns. */
-  private async before(change: TimeLogChange): Promise<void>;
-  private async before(change: TimeLogChange, log: TimeLog): Promise<TimeLog>;
-  private async before(change: TimeLogChange, log?: TimeLog): Promise<TimeLog | undefined | void> {
+  private async before<Log extends TimeLog | undefined>(
+    change: TimeLogChange,
+    log: Log,
+  ): Promise<Log | TimeLog> {
     const values: unknown = await this.hooks.before?.(change, this.call.manager as EntityManager | undefined);
     // A function that is written as an expression may return anything.
     if (log === undefined || typeof values !== 'object' || values === null) return log;
     if ('attributes' in values && values.attributes !== undefined && !this.hasAttributes)
       throw new Error('a hook returns attributes: give TimeLogModule a schema for them');
-    const replaced = replace(log, values as TimeLog);
+    const replaced = replace(log, values as TimeLogValues);
     accessTo([replaced.projectId], this.call);
     return replaced;
   }
 
-  /** Stores logs and runs `within` for those that are new. Writes with the same queue key run one at a time. */
-  private async record(
-    store: (writes: TimeLogWrites) => Promise<readonly TimeLog[]>,
-    queueKey?: string,
+  /** Stores logs and runs `within`, unless the key has recorded earlier ones. Writes with one key run one at a time. */
+  private record<Outcome>(
+    logs: readonly TimeLog[],
+    store: (writes: TimeLogWrites) => Promise<Outcome>,
+    key?: IdempotencyKey,
     batch?: number,
-  ): Promise<void> {
-    await this.transact(
-      async (writes, transaction) => {
-        const logs = await store(writes);
-        const changes = logs.map((log) => ({ ...changeOfRecord(log, this.call), id: log.id, log }));
-        if (transaction) await runWithin(this.hooks, changes, transaction);
-      },
-      queueKey,
-      batch,
-    );
+  ): Promise<Outcome> {
+    const run = async (writes: TimeLogWrites, transaction?: TransactionHandle) => {
+      const outcome = await store(writes);
+      const [id = logs[0]?.id] = [outcome].flat() as unknown[];
+      const changes = id === logs[0]?.id ? logs.map((log) => writtenChange(log, this.call)) : [];
+      if (transaction) await runWithin(this.hooks, changes, transaction);
+      return outcome;
+    };
+    return this.transact(run, key && queueKeyOf(key), batch);
   }
 
   /** Changes the log with an id, and runs `within` if it exists. */
@@ -211,13 +211,9 @@ export class HookedWrites implements CallWrites {
 }
 
 /** Returns a log with the values of a hook. Throws DomainError VALIDATION_ERROR if they break our own rules. */
-function replace(log: TimeLog, { attributes, ...values }: TimeLog): TimeLog {
+function replace(log: TimeLog, { attributes, ...values }: TimeLogValues): TimeLog {
   if (attributes === undefined) return TimeLog.replace(log, values);
   const fault = jsonFault(attributes, { depth: Infinity, bytes: Infinity });
-  if (fault !== undefined) throw new DomainError('VALIDATION_ERROR', `attributes ${fault}`);
-  return TimeLog.replace(log, { ...values, attributes: deepFreeze(jsonCopy(attributes)) as object as never });
-}
-
-function queueKeyOf({ caller, text }: IdempotencyKey): string {
-  return JSON.stringify([caller, text]);
+  if (fault !== undefined) throwFaults([faultOf('attributes', attributes, 'json', fault)]);
+  return TimeLog.replace(log, { ...values, attributes: deepFreeze(jsonCopy(attributes)) as Attributes });
 }

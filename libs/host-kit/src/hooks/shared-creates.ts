@@ -26,7 +26,7 @@ interface Create {
   readonly call: RecordOptions;
 }
 
-/** Stores creates that come at once in one transaction, with a hook that takes all of them. */
+/** Stores concurrent creates in one transaction, with one call of the hook. */
 export class SharedCreates {
   private readonly batcher: Batcher<Create, string>;
 
@@ -56,7 +56,7 @@ export class SharedCreates {
     const outcomes = new Map<Create, string | Error>(creates.map((create) => [create, create.log.id]));
     const unkeyed = creates.filter(({ key }) => !key);
     if (unkeyed.length > 0) await writes.addAll(unkeyed.map(({ log }) => log));
-    // In one order in all instances, so that none of two waits for a key of the other.
+    // All instances lock keys in one order, so that no two of them wait for each other.
     const keyed = creates.filter(({ key }) => key).sort((a, b) => (a.key!.text < b.key!.text ? -1 : 1));
     for (const create of keyed) {
       const outcome = await writes.addOnce(create.log, create.key!).catch((error: unknown) => {
@@ -66,14 +66,28 @@ export class SharedCreates {
       outcomes.set(create, outcome);
     }
     const made = creates.filter((create) => outcomes.get(create) === create.log.id);
-    const changes = made.map(({ log, call }) => ({ ...changeOfRecord(log, call), id: log.id, log }));
-    await runWithin(this.hooks, changes, transaction);
+    await runWithin(
+      this.hooks,
+      made.map(({ log, call }) => writtenChange(log, call)),
+      transaction,
+    );
     return [...outcomes.values()];
   }
 }
 
+/** Returns a text that is different for each key of each caller. */
+export function queueKeyOf({ caller, text }: IdempotencyKey): string {
+  return JSON.stringify([caller, text]);
+}
+
+/** Returns the change that records a log, for `before`. */
 export function changeOfRecord(log: TimeLog, { caller }: RecordOptions): TimeLogChange & { kind: 'record' } {
   return { kind: 'record', values: normalizedValues(log), caller };
+}
+
+/** Returns the same change for `within`. */
+export function writtenChange(log: TimeLog, call: RecordOptions): WrittenTimeLogChange {
+  return { ...changeOfRecord(log, call), id: log.id, log };
 }
 
 /** Runs `within` for changes, if there are any. */
