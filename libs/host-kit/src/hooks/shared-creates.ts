@@ -57,7 +57,9 @@ export class SharedCreates {
     const unkeyed = creates.filter(({ key }) => !key);
     if (unkeyed.length > 0) await writes.addAll(unkeyed.map(({ log }) => log));
     // All instances lock keys in one order, so that no two of them wait for each other.
-    const keyed = creates.filter(({ key }) => key).sort((a, b) => (a.key!.text < b.key!.text ? -1 : 1));
+    const keyed = creates
+      .filter(({ key }) => key)
+      .sort((a, b) => (queueKeyOf(a.key!) < queueKeyOf(b.key!) ? -1 : 1));
     for (const create of keyed) {
       const outcome = await writes.addOnce(create.log, create.key!).catch((error: unknown) => {
         if (error instanceof DomainError && error.code === 'IDEMPOTENCY_KEY_REUSED') return error;
