@@ -18,7 +18,7 @@ import {
   useDatabase,
 } from '../support/storage.js';
 
-/* A second database stands for the replica: what comes from it differs from what the primary has. */
+/* A second database acts as the replica: its rows differ from those of the primary. */
 
 const ALL = { period: Period.of() };
 const PAGE = PageRequest.of(1, 9);

@@ -626,7 +626,7 @@ describe('changes that wait', () => {
   });
 });
 
-describe('a sum beside a fold', () => {
+describe('a sum during a fold', () => {
   it.each([
     ['stable', String(LOGS)],
     ['volatile', '0'],

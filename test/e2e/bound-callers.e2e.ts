@@ -98,7 +98,7 @@ describe.each([
 
 it.each([
   ['a JWT without the claim', () => jwt()],
-  ['a JWT whose claim is no set of projects', () => jwt([OWN, 'x'])],
+  ['a JWT whose claim is not a set of projects', () => jwt([OWN, 'x'])],
   [
     'an access token that SQL has bound to more than 100',
     () => accessToken([OWN, ...Array.from({ length: 100 }, () => randomUUID())]),

@@ -301,7 +301,7 @@ describe('a host that composes', () => {
         ],
       ],
       [
-        'below a global prefix, and is warned that it stands twice',
+        'below a global prefix, and is warned that its path repeats it',
         [ReportModule, timeLogs],
         'api',
         '/api/api/v1',

@@ -416,18 +416,25 @@ describe('the hooks of a host', () => {
   });
 
   it('hold over another adapter, and may be an object', async () => {
-    const told: string[] = [];
+    const calls: string[] = [];
     await serve({
       hooks: {
-        before: ({ kind }) => void told.push(`before ${kind}`),
-        within: ({ kind }) => told.push(kind),
+        before: ({ kind }) => void calls.push(`before ${kind}`),
+        within: ({ kind }) => calls.push(kind),
       },
       adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],
     });
     const [, { data }] = await send('POST', '', LOG);
     await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 });
     await send('DELETE', `/${data!.id}`);
-    expect(told).toEqual(['before record', 'record', 'before correct', 'correct', 'before delete', 'delete']);
+    expect(calls).toEqual([
+      'before record',
+      'record',
+      'before correct',
+      'correct',
+      'before delete',
+      'delete',
+    ]);
     expect(await stored()).toEqual([]);
   });
 });

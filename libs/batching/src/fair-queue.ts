@@ -92,7 +92,7 @@ export class FairQueue {
       this.count(task, 1);
       this.waiting.set(caller, own);
       this.next();
-      // A task that has to wait is begun by another one, but in its own asynchronous context.
+      // Another task begins one that has to wait, which still runs in its own asynchronous context.
       if (own.at(-1) === task) {
         // AsyncResource.bind costs a hundred times as much.
         const context = new AsyncResource('FairQueue');

@@ -30,7 +30,7 @@ export function setErrorHeaders(thrown: unknown, host: ArgumentsHost): void {
 
 /**
  * Converts every thrown value to the error envelope: the body of an HTTP response, the RPC error of a message, or the
- * `exception` of a WebSocket. It leaves those of GraphQL alone. The details of an unexpected error are only logged.
+ * `exception` of a WebSocket. It does not handle those of GraphQL. The details of an unexpected error are only logged.
  */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
@@ -42,7 +42,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     if (type === 'rpc') return this.answerMessage(thrown);
     if (type === 'http') this.answerRequest(thrown, host);
     else if (type === 'ws') this.answerSocket(thrown, host);
-    // From anything else, such as GraphQL, Nest logs and throws an error for which a filter returns nothing.
+    // In other contexts, such as GraphQL, Nest logs and throws an error for which a filter returns nothing.
     return undefined;
   }
 

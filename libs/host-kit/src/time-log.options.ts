@@ -145,13 +145,13 @@ export const ConfigurableTimeLogModule = configurableModule<TimeLogModuleOptions
 function configurableModule<Options extends TimeLogCoreOptions>(kinds: Kinds): ConfigurableModule<Options> {
   return new ConfigurableModuleBuilder<object>({ optionsInjectionToken: RETURNED_OPTIONS })
     .setClassMethodName('forRoot')
-    .setExtras<object>({}, (definition, given) => moduleWith(definition, given, kinds))
+    .setExtras<object>({}, (definition, passed) => moduleWith(definition, passed, kinds))
     .build().ConfigurableModuleClass;
 }
 
 /** Adds the providers of options, and registers our entities with the DataSource for `autoLoadEntities`. */
-function moduleWith(definition: DynamicModule, given: TimeLogModuleOptions, kinds: Kinds): DynamicModule {
-  const { dataSource, connection, adapters = [], imports = definition.imports ?? [], isGlobal } = given;
+function moduleWith(definition: DynamicModule, passed: TimeLogModuleOptions, kinds: Kinds): DynamicModule {
+  const { dataSource, connection, adapters = [], imports = definition.imports ?? [], isGlobal } = passed;
   const stores = adapters.filter((adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository);
   const usesOurTables = stores.length === 0 || stores.some(wrapsOurRepository);
   if (usesOurTables && !connection) registerEntities(timeLogEntities, dataSource);
@@ -166,10 +166,10 @@ function moduleWith(definition: DynamicModule, given: TimeLogModuleOptions, kind
       {
         provide: TIME_LOG_OPTIONS,
         inject: [RETURNED_OPTIONS],
-        useFactory: (returned: object) => mergedOptions(definition.module.name, kinds, given, returned),
+        useFactory: (returned: object) => mergedOptions(definition.module.name, kinds, passed, returned),
       },
       ...databaseProviders(dataSource),
-      ...parts.flatMap((name) => providersOf(name, given[name])),
+      ...parts.flatMap((name) => providersOf(name, passed[name])),
       ...(stores.length > 0 && usesOurTables ? [{ provide: WRAPS_TYPEORM_REPOSITORY, useValue: true }] : []),
       // Nest uses the last of several providers with one token.
       ...adapters,
@@ -178,18 +178,18 @@ function moduleWith(definition: DynamicModule, given: TimeLogModuleOptions, kind
 }
 
 /** Returns all options. Throws an Error for one that would be ignored. */
-function mergedOptions(module: string, kinds: Kinds, given: object, returned: object): TimeLogModuleOptions {
-  for (const name of Object.keys({ ...given, ...returned })) {
+function mergedOptions(module: string, kinds: Kinds, passed: object, returned: object): TimeLogModuleOptions {
+  for (const name of Object.keys({ ...passed, ...returned })) {
     if (FACTORY_ARGUMENTS.includes(name)) continue;
     const kind = kinds[name];
     if (kind === undefined) {
       throw new Error(`${module} has no option "${name}": it takes ${Object.keys(kinds).join(', ')}`);
     }
-    const [beside, value] = [given, returned].map((options) => Reflect.get(options, name) as unknown);
+    const [here, value] = [passed, returned].map((options) => Reflect.get(options, name) as unknown);
     // With `forRoot` both are the same.
-    if (value === undefined || value === beside) continue;
+    if (value === undefined || value === here) continue;
     const place = `pass it next to useFactory of ${module}.forRootAsync`;
-    if (beside !== undefined) {
+    if (here !== undefined) {
       throw new Error(`${name} is also returned by the factory of ${module}.forRootAsync: pass it once`);
     }
     if (kind === 'static') throw new Error(`a factory cannot return ${name}: ${place}`);
@@ -197,7 +197,7 @@ function mergedOptions(module: string, kinds: Kinds, given: object, returned: ob
       throw new Error(`a factory cannot return a class or useExisting as ${name}: ${place}`);
     }
   }
-  const options: TimeLogModuleOptions = { ...given, ...returned };
+  const options: TimeLogModuleOptions = { ...passed, ...returned };
   if (options.connection !== undefined && options.dataSource !== undefined) {
     throw new Error(`${module} takes a connection or a dataSource, not both`);
   }

@@ -26,7 +26,7 @@ export function Omittable(): PropertyDecorator {
 
 type Dto = new () => object;
 
-/** The rules of a property. The fault of a constraint that is no rule is empty. */
+/** The rules of a property. The fault of a constraint that is not a rule is empty. */
 export type Rules = readonly ((value: unknown, dto: object) => Partial<Fault> | undefined)[];
 
 /** A property of a DTO. If all its conditions are true, all its rules must return undefined. */

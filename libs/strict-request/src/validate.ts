@@ -118,7 +118,7 @@ export function faultsIn(
   return [...faults, ...ofNames];
 }
 
-/** Returns the fault of the rule with the reported message, or one for a constraint that is no rule. */
+/** Returns the fault of the rule with the reported message, or one for a constraint that is not a rule. */
 function firstFault({ constraints = {}, property, value, target }: ValidationError, rules: Rules): Fault {
   const [[rule, message] = ['invalid', `${property} is not valid`]] = Object.entries(constraints);
   for (const check of rules) {

@@ -52,9 +52,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     if (signal?.aborted || error instanceof UnsuitableDatabaseError) throw error;
     throw new Error(
       `the database schema could not be migrated: ${messageOf(error)}${adviceFor(error, options)}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   } finally {
     await dataSource.destroy();

@@ -41,7 +41,7 @@ describe.each([
   );
 
   it.each([undefined, null, true, 1.5, NaN, 0, 2 ** 53, 1e21, ['1'], 1n])(
-    'rejects a value that is no whole number: %p',
+    'rejects a value that is not a whole number: %p',
     (value) => {
       expect(fault(value)?.message).toBe(message);
     },

@@ -22,13 +22,11 @@ export class TimeLogHealth {
   /** Throws DomainError SERVICE_UNAVAILABLE if the store does not answer within `limits.deadline`. */
   async check(): Promise<void> {
     const { repository } = this;
-    const check = {};
-    applyRules(check, this.rules);
+    const request = {};
+    applyRules(request, this.rules);
     const isOurs = repository instanceof TypeOrmTimeLogRepository;
-    await withinDeadline<unknown>(
-      check,
-      isOurs ? repository.database.ping() : repository.get(NO_LOG, ALL_PROJECTS),
-    );
+    const answer = isOurs ? repository.database.ping() : repository.get(NO_LOG, ALL_PROJECTS);
+    await withinDeadline<unknown>(request, answer);
   }
 
   /** Returns the result as an indicator of @nestjs/terminus does. Never rejects. */

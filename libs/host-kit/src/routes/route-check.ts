@@ -39,7 +39,7 @@ export class RouteCheck implements OnModuleInit, OnApplicationBootstrap {
     this.requireOwnRoutes();
   }
 
-  /** Warns of routes that no request reaches, and of a global prefix that stands twice in our paths. */
+  /** Warns of routes that no request reaches, and of a global prefix that our paths repeat. */
   onApplicationBootstrap(): void {
     const module = [...this.modules.values()].find(
       ({ providers }) => providers.get(RouteCheck)?.instance === this,

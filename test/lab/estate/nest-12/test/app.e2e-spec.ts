@@ -57,13 +57,13 @@ describe('AppModule (e2e)', () => {
   it.each([
     ['01900000-0000-7000-8000-000000000000', 404, 'NOT_FOUND', 'there is no time log with this id', []],
     ['1', 400, 'VALIDATION_ERROR', 'id must be a UUID', [{ field: 'id', rule: 'uuid', params: {} }]],
-  ])('tells what time logs refuse in its own form: %s', async (id, status, title, detail, issues) => {
+  ])('answers errors of time logs in its own form: %s', async (id, status, title, detail, issues) => {
     const { body, type } = await http().post(`/approvals/${id}`).set(AS_ADA).expect(status);
     expect(type).toBe('application/problem+json');
     expect(body).toEqual({ status, title, detail, issues });
   });
 
-  it('answers what time logs refuse over GraphQL, where the filter of the app leaves it alone', async () => {
+  it('answers errors of time logs over GraphQL, which the filter of the app does not handle', async () => {
     const ask = async (id: string) => {
       const query = `{ hoursOfLog(id: "${id}") projectOfLog(id: "${id}") }`;
       return (await http().post('/graphql').send({ query }).expect(200)).body;
