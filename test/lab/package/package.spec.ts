@@ -37,7 +37,9 @@ describe('the package for hosts', () => {
         (module) => `${folder}/src/${module}`,
       ),
     ];
-    const pages = 'attributes events hooks messages reference testing'.split(' ').map((page) => `${page}.md`);
+    const pages = 'attributes database events hooks messages reference routes services testing'
+      .split(' ')
+      .map((page) => `${page}.md`);
     expect([...new Set(folders)].sort()).toEqual(
       [
         'LICENSE',
