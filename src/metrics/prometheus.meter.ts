@@ -10,30 +10,22 @@ export class PrometheusMeter implements Meter {
 
   constructor(private readonly registry: Registry) {}
 
-  gauge(name: string, help: string, read: () => number, combine = add): void {
-    const collected = this.collected(name, read, combine);
-    if (!collected) return;
-    new Gauge({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
-        this.set(collected());
-      },
+  gauge(name: string, help: string, read: () => number, combine = sum): void {
+    this.add(name, read, combine, (value) => {
+      const collect = function (this: Gauge) {
+        this.set(value());
+      };
+      new Gauge({ name, help, registers: [this.registry], collect });
     });
   }
 
   counter(name: string, help: string, read: () => number): void {
-    const collected = this.collected(name, read, add);
-    if (!collected) return;
-    new Counter({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
+    this.add(name, read, sum, (value) => {
+      const collect = function (this: Counter) {
         this.reset();
-        this.inc(collected());
-      },
+        this.inc(value());
+      };
+      new Counter({ name, help, registers: [this.registry], collect });
     });
   }
 
@@ -42,20 +34,21 @@ export class PrometheusMeter implements Meter {
     return known ?? new Histogram({ name, help, buckets: [...buckets], registers: [this.registry] });
   }
 
-  /** Returns a function that reads a new metric. Adds `read` to a known one, and returns undefined. */
-  private collected(
+  /** Creates a new metric with a function that reads its value. Adds `read` to a known one. */
+  private add(
     name: string,
     read: () => number,
     combine: (a: number, b: number) => number,
-  ): (() => number) | undefined {
-    const readers = this.readers.get(name);
-    if (readers) return void readers.push(read);
-    const all = [read];
-    this.readers.set(name, all);
-    return () => all.map((one) => one()).reduce((a, b) => combine(a, b));
+    create: (value: () => number) => void,
+  ): void {
+    const readers = this.readers.get(name) ?? [];
+    readers.push(read);
+    if (readers.length > 1) return;
+    this.readers.set(name, readers);
+    create(() => readers.map((one) => one()).reduce((a, b) => combine(a, b)));
   }
 }
 
-function add(a: number, b: number): number {
+function sum(a: number, b: number): number {
   return a + b;
 }
