@@ -46,7 +46,6 @@ export {
 export { type TransactionHandle } from './domain/transaction-handle.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
 export { WRAPS_TYPEORM_REPOSITORY } from './infrastructure/schema-check.js';
-export { TimeLogHealth } from './infrastructure/time-log-health.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
 export {

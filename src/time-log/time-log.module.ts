@@ -13,7 +13,6 @@ import { TimeLogAttributes } from './domain/attributes.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { SchemaCheck } from './infrastructure/schema-check.js';
-import { TimeLogHealth } from './infrastructure/time-log-health.js';
 import { TimeLogMeasures } from './infrastructure/time-log.measures.js';
 import {
   TypeOrmTimeLogRepository,
@@ -39,7 +38,6 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
     TypeOrmTimeLogRepository,
     { provide: TimeLogRepository, useExisting: TypeOrmTimeLogRepository },
     { provide: TimeLogIds, useFactory: () => new UuidV7TimeLogIds() },
-    TimeLogHealth,
     TimeLogMeasures,
     SchemaCheck,
     { provide: TIME_LOG_OPTIONS, useValue: {} },
@@ -71,7 +69,6 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
     TimeLogService,
     TimeLogRepository,
     TypeOrmTimeLogRepository,
-    TimeLogHealth,
     REQUEST_RULES,
     LargeResponseLimiter,
     ...TOTALS.exports,

@@ -5,15 +5,10 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { EventRelayModule, eventRelayEntities } from '../../libs/event-relay/src/index.js';
-import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogCoreModule, TimeLogHealth, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { TimeLogMetrics } from '../../src/metrics/hosts.js';
-import {
-  timeLogEntities,
-  TimeLogHealth,
-  TimeLogRepository,
-  TimeLogService,
-} from '../../src/time-log/index.js';
+import { timeLogEntities, TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
 import { MemorySink } from '../events/memory-sink.js';
 import { migrateForRelay } from '../events/relay-host.js';
 import { queryOnce } from '../support/postgres-cluster.js';

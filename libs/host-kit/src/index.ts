@@ -8,5 +8,6 @@ export type {
   WrittenTimeLogChange,
 } from './hooks/time-log-hooks.js';
 export { TimeLogCoreModule } from './time-log-core.module.js';
+export { TimeLogHealth } from './time-log-health.js';
 export { TimeLogModule } from './time-log.module.js';
 export type { TimeLogModuleOptions } from './time-log.options.js';

@@ -24,6 +24,7 @@ import { SchemaAttributes } from './attributes/schema-attributes.js';
 import { HookedWrites } from './hooks/hooked-writes.js';
 import { SharedCreates } from './hooks/shared-creates.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
+import { TimeLogHealth } from './time-log-health.js';
 import { ConfigurableTimeLogCoreModule, type TimeLogCoreOptions } from './time-log.options.js';
 
 /** The parts of both modules for hosts. A host may have attributes and hooks, and may lack a DataSource. */
@@ -32,6 +33,7 @@ export const HOST_PARTS = {
   // Nest uses the last of several providers with one token.
   providers: [
     ...TIME_LOG_PARTS.providers,
+    TimeLogHealth,
     {
       provide: TimeLogAttributes,
       inject: [TIME_LOG_OPTIONS],
@@ -81,7 +83,7 @@ export const HOST_PARTS = {
         repository ?? throwMissingDataSource(),
     },
   ],
-  exports: TIME_LOG_PARTS.exports,
+  exports: [...TIME_LOG_PARTS.exports, TimeLogHealth],
 } satisfies ModuleMetadata;
 
 /**

@@ -4,10 +4,8 @@ import {
   REQUEST_RULES,
   type RequestRules,
   withinDeadline,
-} from '../../../libs/strict-request/src/index.js';
-import { ALL_PROJECTS } from '../domain/project-access.js';
-import { TimeLogRepository } from '../domain/time-log.repository.js';
-import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
+} from '../../strict-request/src/index.js';
+import { ALL_PROJECTS, TimeLogRepository, TypeOrmTimeLogRepository } from '../../../src/time-log/index.js';
 
 const NO_LOG = '00000000-0000-0000-0000-000000000000';
 
