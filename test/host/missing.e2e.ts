@@ -86,11 +86,11 @@ describe('a host that lacks something ends its start and says what to do', () =>
           /^TimeLogModule takes a connection or a dataSource, not both$/,
         ],
       ] as const
-    ).map(([beside, returned, message]): Case => [
+    ).map(([passed, returned, message]): Case => [
       `an option that can be used: ${Object.keys(returned).join()} from a factory`,
       () => [
         dataSource(migrated),
-        TimeLogModule.forRootAsync({ ...beside, useFactory: () => returned as object }),
+        TimeLogModule.forRootAsync({ ...passed, useFactory: () => returned as object }),
       ],
       message,
     ]),
