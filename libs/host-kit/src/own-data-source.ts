@@ -3,8 +3,9 @@ import type { DataSource, DataSourceOptions, MigrationInterface } from 'typeorm'
 import { connectionOptions, migrate, openDataSource } from '../../../src/database/setup/index.js';
 import { timeLogEntities, type TimeLogLimits, timeLogMigrations } from '../../../src/time-log/index.js';
 
-/** The name of the option that holds the URL, for errors. */
+/** The names of the options that hold URLs, for errors. */
 const SETTING = 'connection.url';
+const ROLE_SETTING = 'connection.migrationUrl';
 const POOL_SIZE = 10;
 
 /** The database of time logs in an app without a DataSource. Options that are not explained are those of TypeORM. */
@@ -38,21 +39,19 @@ export class OwnDataSource implements OnApplicationShutdown {
       migrationUrl,
       entities = [],
       migrations = [],
-      ...rest
+      poolSize = POOL_SIZE,
+      ...options
     } = connection;
-    const { poolSize = POOL_SIZE, ...options } = rest;
     if (migrates) {
       await migrate({
-        ...(migrationUrl === undefined
-          ? { url, setting: SETTING }
-          : { url: migrationUrl, setting: 'connection.migrationUrl' }),
-        roleSetting: 'connection.migrationUrl',
+        url: migrationUrl ?? url,
+        setting: migrationUrl === undefined ? SETTING : ROLE_SETTING,
+        roleSetting: ROLE_SETTING,
         migrations: [...timeLogMigrations, ...migrations],
         options,
       });
     }
-    const all = [...timeLogEntities, ...entities];
-    const limits = connectionOptions(url, all, { poolSize, deadline });
+    const limits = connectionOptions(url, [...timeLogEntities, ...entities], { poolSize, deadline });
     return new OwnDataSource(await openDataSource({ ...limits, ...options }, SETTING));
   }
 
