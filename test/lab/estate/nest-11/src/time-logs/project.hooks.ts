@@ -1,6 +1,6 @@
 import { ConflictException, Injectable, NotFoundException } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { TimeLogChange, TimeLogHooks } from 'time-logs/time-log';
+import type { TimeLogChange, TimeLogHooks, WrittenTimeLogChange } from 'time-logs/time-log';
 import { type EntityManager, Repository } from 'typeorm';
 import { Project } from '../projects/project.entity';
 import { AuditEntry } from './audit-entry.entity';
@@ -17,8 +17,8 @@ export class ProjectHooks implements TimeLogHooks {
     if (project.isClosed) throw new ConflictException(`the project ${project.name} is closed`);
   }
 
-  async within({ kind, log, caller }: TimeLogChange, manager: EntityManager): Promise<void> {
-    const { id: logId, projectId } = log!;
+  async within({ kind, log, caller }: WrittenTimeLogChange, manager: EntityManager): Promise<void> {
+    const { id: logId, projectId } = log;
     await manager.insert(AuditEntry, { kind, logId, projectId, userName: caller?.id ?? null });
   }
 }
