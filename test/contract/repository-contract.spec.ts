@@ -65,6 +65,12 @@ class ForgetsAttributes extends InMemoryTimeLogRepository {
   }
 }
 
+class ForgetsHooks extends InMemoryTimeLogRepository {
+  override replaced(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+}
+
 class Silent extends InMemoryTimeLogRepository {
   /** Tells nobody. */
   protected override recorded(): void {
@@ -81,6 +87,7 @@ describe('the contract of a repository', () => {
     [StoresAPart, 'adds a batch as a whole or not at all'],
     [MakesWhatItCorrects, 'corrects a log but never creates one'],
     [ComparesNothing, 'changes a log only if it has the expected values of which date may differ'],
+    [ForgetsHooks, 'keeps the values of a hook with their key, but compares those that were sent'],
     [Silent, 'calls listeners after it has stored a log'],
   ])('fails an adapter that is wrong: %p', async (Adapter, name) => {
     const cases = timeLogRepositoryContract({ make: () => new Adapter() });

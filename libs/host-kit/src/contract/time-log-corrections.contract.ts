@@ -215,6 +215,48 @@ export function describeCorrections(
     await expectLogs(log.projectId, [log], '15');
   });
 
+  suite.it('keeps the values of a hook with their key, but compares those that were sent', async () => {
+    const sent = { projectId: randomUUID(), duration: 15 };
+    const stamped = { ...sent, description: 'stamped' };
+    const newReplaced = () => TimeLog.replace(newLog(sent), { ...VALUES, ...stamped });
+    const [key, keyOfBatch] = ['one', 'batch'].map((text) => ({ caller: randomUUID(), text }));
+    const [log, ...batch] = [newReplaced(), newReplaced(), newReplaced()];
+    equal(await repository().addOnce(log, key!), log.id);
+    deepEqual(await repository().get(log.id, ALL_PROJECTS), log);
+    equal(await repository().known(newLog(sent), key!), log.id);
+    await rejects(repository().known(newLog(stamped), key!), { code: 'IDEMPOTENCY_KEY_REUSED' });
+    const ids = batch.map(({ id }) => id);
+    deepEqual(await repository().addAllOnce(batch, keyOfBatch!), ids);
+    deepEqual(await repository().knownAll([newLog(sent), newLog(sent)], keyOfBatch!), ids);
+    if (!repository().replaced) return;
+    const values = async (some = key!) =>
+      (await repository().replaced!(some))?.map((one) => normalizedValues(one));
+    deepEqual(await values(), [normalizedValues(log)]);
+    deepEqual(
+      await values(keyOfBatch),
+      batch.map((one) => normalizedValues(one)),
+    );
+    equal(await values({ ...key!, text: 'other' }), undefined);
+  });
+
+  suite.it('locks a log that a transaction gets to change it, if it has transactions', async () => {
+    const [log, gone] = [await added({ duration: 1 }), newLog()];
+    const rolledBack = repository().transact(async (transaction) => {
+      await repository().within(transaction).add(gone);
+      throw new Error('no');
+    });
+    await rejects(rolledBack, { message: 'no' });
+    if (await repository().get(gone.id, ALL_PROJECTS)) return;
+    const increase = () =>
+      repository().transact(async (transaction) => {
+        const writes = repository().within(transaction);
+        const { duration } = (await writes.get(log.id, ALL_PROJECTS, undefined, true))!;
+        await writes.correct(corrected(log, { duration: duration + 1 }), ALL_PROJECTS);
+      });
+    await Promise.all(Array.from({ length: 10 }, increase));
+    await expectLogs(log.projectId, [corrected(log, { duration: 11 })], '11');
+  });
+
   suite.it('calls listeners after each correction and deletion', async () => {
     const log = await added();
     let times = 0;
