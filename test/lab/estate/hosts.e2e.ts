@@ -5,7 +5,7 @@ import type { RunningHost } from '../../host/foreign-host.contract.js';
 import { startNats } from '../brokers/brokers.js';
 import { describeWith } from '../describe-with.js';
 import { useDirectory } from '../package/directory.js';
-import { installTarball, startProgram } from '../package/host-directory.js';
+import { compile, installTarball, startProgram } from '../package/host-directory.js';
 import { describeInstalled } from '../package/registry.js';
 import { packLib, run } from '../package/run.js';
 import { unpack } from '../package/tarball.js';
@@ -32,6 +32,8 @@ describeHosts('a stock project that embeds time logs', () => {
   it.each(HOSTS)('is built, passes its own tests, starts and documents our routes: %s', async (host) => {
     const directory = join(root.path, host);
     await run('npm', ['run', 'build'], directory);
+    // Its tests too, which their runners do not check.
+    await compile(directory, '--noEmit');
     const databases = [await createTestDatabase(), await createTestDatabase()];
     try {
       const [{ url: own }, { url: ofPartner }] = databases as [TestDatabase, TestDatabase];

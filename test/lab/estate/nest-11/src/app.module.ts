@@ -1,12 +1,16 @@
 import { Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
+import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TimeLogMessagesModule } from 'time-logs/messages';
+import { TimeLogMetrics } from 'time-logs/metrics';
 import { timeLogMigrations, TimeLogModule } from 'time-logs/time-log';
 import { Approval } from './approvals/approval.entity';
 import { ApprovalsController } from './approvals/approvals.controller';
 import { ApprovalsService } from './approvals/approvals.service';
 import { CreateTables1800000000000 } from './create-tables';
+import { OperationController } from './operation/operation.controller';
+import { BillableHours } from './projects/billable-hours';
 import { ProjectsController } from './projects/projects.controller';
 import { ProjectsModule } from './projects/projects.module';
 import { StaffModule } from './staff/staff.module';
@@ -32,6 +36,7 @@ import { ourTimeLogs, PartnerTimeLogModule, partnerTimeLogs } from './time-logs/
       migrationsRun: true,
     }),
     TypeOrmModule.forFeature([Approval, AuditEntry]),
+    TerminusModule,
     StaffModule,
     ProjectsModule,
     ourTimeLogs,
@@ -42,7 +47,7 @@ import { ourTimeLogs, PartnerTimeLogModule, partnerTimeLogs } from './time-logs/
       { path: 'partner/v1', module: PartnerTimeLogModule },
     ]),
   ],
-  controllers: [ApprovalsController, ProjectsController, TicketsController],
-  providers: [ApprovalsService],
+  controllers: [ApprovalsController, OperationController, ProjectsController, TicketsController],
+  providers: [ApprovalsService, BillableHours, TimeLogMetrics],
 })
 export class AppModule {}

@@ -23,7 +23,8 @@ export class CreateTables1800000000000 implements MigrationInterface {
       kind text not null,
       log_id uuid not null,
       project_id uuid not null,
-      user_name text
+      user_name text,
+      previous jsonb
     )`);
     // What is asked of attributes often: logs of a ticket, by day.
     await runner.query(`create index time_logs_ticket_idx on time_logs ((attributes ->> 'ticket'), date)

@@ -12,8 +12,10 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import { firstValueFrom } from 'rxjs';
 import request from 'supertest';
 import type { App } from 'supertest/types';
+import { TimeLogHealth } from 'time-logs/time-log';
 import type { Repository } from 'typeorm';
 import { AppModule } from './../src/app.module';
+import { BillableHours } from './../src/projects/billable-hours';
 import { AuditEntry } from './../src/time-logs/audit-entry.entity';
 
 const accessToken = 'token-of-ada';
@@ -99,17 +101,58 @@ describe('AppModule (e2e)', () => {
     await expect(message('time-log.record.v1', { accessToken, timeLog: work() })).rejects.toEqual(closed);
   });
 
-  it('keeps a trace of each change, in its transaction', async () => {
-    const id = await record();
-    await send('PUT', `/api/v1/time-logs/${id}`, work({ duration: 2 })).expect(200);
-    await send('DELETE', `/api/v1/time-logs/${id}`).expect(204);
+  const traces = async (logId: string) => {
     const entries = app.get<Repository<AuditEntry>>(getRepositoryToken(AuditEntry));
-    const traces = await entries.find({ where: { logId: id }, order: { id: 'ASC' } });
-    expect(traces.map(({ kind, userName }) => [kind, userName])).toEqual([
-      ['record', 'ada'],
-      ['correct', 'ada'],
-      ['delete', 'ada'],
+    const found = await entries.find({ where: { logId }, order: { id: 'ASC' } });
+    return found.map(({ kind, userName, previous }) => [kind, userName, previous]);
+  };
+  const KEY = { 'Idempotency-Key': randomUUID() };
+  it.each<[string, (timeLog: object) => Promise<{ data: object }>]>([
+    ['over HTTP', async (log) => (await send('POST', '/api/v1/time-logs', log).expect(201)).body],
+    [
+      'over HTTP with a key, which is sent again',
+      async (log) => {
+        const post = () => send('POST', '/api/v1/time-logs', log).set(KEY).expect(201);
+        const { body } = await post();
+        expect((await post()).body).toEqual(body);
+        return body;
+      },
+    ],
+    ['by messages', (timeLog) => message('time-log.record.v1', { accessToken, timeLog })],
+    [
+      'by messages with a key, which is sent again',
+      async (timeLog) => {
+        const payload = { accessToken, timeLog, idempotencyKey: randomUUID() };
+        const answer = await message('time-log.record.v1', payload);
+        expect(await message('time-log.record.v1', payload)).toEqual({ ...answer, replayed: true });
+        return answer;
+      },
+    ],
+  ])('tells who has entered a log, and keeps a trace of each change: %s', async (_how, recordIt) => {
+    const sent = work({ attributes: { ticket: 'OPS-1', enteredBy: 'eve' } });
+    const attributes = { ticket: 'OPS-1', billable: true, enteredBy: 'ada' };
+    const { data } = await recordIt(sent);
+    expect(data).toMatchObject({ ...sent, attributes });
+    const { id } = data as { id: string };
+    const path = `/api/v1/time-logs/${id}`;
+    const corrected = await send('PUT', path, work({ duration: 2 })).expect(200);
+    expect(corrected.body).toMatchObject({ data: { duration: 2, attributes } });
+    await send('DELETE', path).expect(204);
+    expect(await traces(id)).toEqual([
+      ['record', 'ada', null],
+      ['correct', 'ada', expect.objectContaining({ duration: 1.5, attributes })],
+      ['delete', 'ada', expect.objectContaining({ duration: 2, attributes })],
     ]);
+  });
+
+  it('tells those apart who record at once', async () => {
+    const users = Array.from({ length: 30 }, (_, index) => (index % 3 ? 'ada' : 'ben'));
+    const answers = await Promise.all(
+      users.map((user) => send('POST', '/api/v1/time-logs', work(), `token-of-${user}`).expect(201)),
+    );
+    const recorded = answers.map(({ body }) => (body as { data: { id: string } }).data.id);
+    const found = await Promise.all(recorded.map(traces));
+    expect(found).toEqual(users.map((user) => [['record', user, null]]));
   });
 
   it('keeps attributes, and finds logs by them under the path of time logs', async () => {
@@ -141,6 +184,31 @@ describe('AppModule (e2e)', () => {
         { from: '2026-01-01', duration: '0.3' },
       ],
     });
+  });
+
+  it('sums what is to be paid for each ticket', async () => {
+    for (const [duration, ticket, billable] of [
+      [1, 'OPS-1', true],
+      [2, 'OPS-1', true],
+      [4, 'OPS-2', true],
+      [8, 'OPS-2', false],
+    ])
+      await record({ duration, attributes: { ticket, billable } });
+    const hours = await app.get(BillableHours).of(projectId);
+    expect([...hours].sort()).toEqual([
+      ['OPS-1', 3],
+      ['OPS-2', 4],
+    ]);
+  });
+
+  it('tells its health and its measures', async () => {
+    const healthy = await http().get('/health').expect(200);
+    expect(healthy.body).toMatchObject({ status: 'ok', details: { 'time-logs': { status: 'up' } } });
+    jest.spyOn(TimeLogHealth.prototype, 'check').mockRejectedValueOnce(new Error('no database'));
+    const down = await http().get('/health').expect(503);
+    expect(down.body).toMatchObject({ status: 'error', error: { 'time-logs': { status: 'down' } } });
+    const { text } = await http().get('/metrics').expect(200);
+    expect(text).toMatch(/^database_pool_connections/m);
   });
 
   it('keeps the logs of its partner apart, with ids of its own and fewer routes', async () => {

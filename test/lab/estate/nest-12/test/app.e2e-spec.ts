@@ -75,7 +75,8 @@ describe('AppModule (e2e)', () => {
     const { errors } = await ask('01900000-0000-7000-8000-000000000000');
     const message = 'there is no time log with this id';
     expect(errors).toHaveLength(2);
-    expect(errors).toMatchObject([
+    const byPath = errors.toSorted((a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1));
+    expect(byPath).toMatchObject([
       { message, path: ['hoursOfLog'], extensions: { code: 'NOT_FOUND' } },
       { message, path: ['projectOfLog'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
     ]);
@@ -113,7 +114,7 @@ describe('AppModule (e2e)', () => {
   });
 
   it('reads a timesheet once, in a worker without HTTP', async () => {
-    const { projectId } = work();
+    const [{ projectId }, { projectId: other }] = [work(), work()];
     const lines = [`${projectId},1.5,2026-01-31,plans, and more plans`, `${projectId},2,2026-01-30,`];
     const worker = await NestFactory.createApplicationContext(WorkerModule, { logger: false });
     try {
@@ -123,9 +124,18 @@ describe('AppModule (e2e)', () => {
       await expect(timesheets.read(projectId, ['nothing'])).rejects.toMatchObject({
         code: 'VALIDATION_ERROR',
       });
+      const many = Array.from({ length: 10_000 }, () => `${other},1,2026-01-31,`);
+      expect(await timesheets.readAll(many)).toBe(10_000);
+      await expect(timesheets.readAll([...many, 'nothing'])).rejects.toThrow('timeLogs[10000]');
     } finally {
       await worker.close();
     }
+    const imported = await http()
+      .get('/api/v1/time-logs')
+      .query({ projectId: other })
+      .set(AS_ADA)
+      .expect(200);
+    expect(imported.body).toMatchObject({ meta: { total: 10_000 } });
     const list = await http().get('/api/v1/time-logs').query({ projectId }).set(AS_ADA).expect(200);
     expect(list.body).toMatchObject({
       data: [{ description: 'plans, and more plans' }, { duration: 2 }],

@@ -1,6 +1,7 @@
+import type { AttributesOf } from 'time-logs/time-log';
 import { z } from 'zod';
 
-/** What our logs have besides: the ticket that the work was for, and whether somebody pays for it. */
+/** What our logs have besides: the ticket of the work, whether somebody pays for it, and who has entered this. */
 export const attributes = z
   .strictObject({
     ticket: z
@@ -8,5 +9,9 @@ export const attributes = z
       .regex(/^[A-Z]+-[0-9]+$/, 'must be a ticket, such as OPS-12')
       .optional(),
     billable: z.boolean().default(true),
+    // Set by our hooks, whatever is sent.
+    enteredBy: z.string().optional(),
   })
   .optional();
+
+export type OurAttributes = AttributesOf<typeof attributes>;

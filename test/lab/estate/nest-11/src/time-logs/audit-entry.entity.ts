@@ -17,4 +17,8 @@ export class AuditEntry {
 
   @Column({ type: 'text', name: 'user_name', nullable: true })
   userName!: string | null;
+
+  /** The log before a correction or deletion. */
+  @Column({ type: 'jsonb', nullable: true })
+  previous!: object | null;
 }

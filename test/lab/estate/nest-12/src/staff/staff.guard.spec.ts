@@ -43,7 +43,7 @@ it('is replaced in a test, if a module exports it', async () => {
   const timeLogs = TimeLogModule.forRootAsync({
     imports: [StaffModule],
     guard: { useExisting: StaffGuard },
-    useFactory: () => ({ caller: toCaller, routes: { events: false } }),
+    useFactory: () => ({ caller: toCaller, routes: { delete: false } }),
   });
   const module = await Test.createTestingModule({ imports: [timeLogs] })
     .overrideProvider(TimeLogRepository)
@@ -52,6 +52,9 @@ it('is replaced in a test, if a module exports it', async () => {
     .useValue(letAdaPass)
     .compile();
   const app: INestApplication<App> = await module.createNestApplication().init();
-  await request(app.getHttpServer()).post('/time-logs').send(LOG).expect(201);
+  const { body } = await request(app.getHttpServer()).post('/time-logs').send(LOG).expect(201);
+  const { id } = (body as { data: { id: string } }).data;
+  await request(app.getHttpServer()).get(`/time-logs/${id}`).expect(200);
+  await request(app.getHttpServer()).delete(`/time-logs/${id}`).expect(404);
   await app.close();
 });

@@ -1,71 +1,87 @@
 import {
-  type ProjectAccess,
-  type IdempotencyKey,
-  type PageRequest,
   type TimeLog,
-  type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
+  type TimeLogValues,
   type TimeLogWrites,
   type TransactionHandle,
 } from 'time-logs/time-log';
+
+/** The parameters of a method, whatever a later version adds to them. */
+type Of<Name extends Exclude<keyof TimeLogRepository, 'onRecorded'>> = Parameters<
+  NonNullable<TimeLogRepository[Name]>
+>;
+type Rest<Given extends unknown[]> = Given extends [unknown, ...infer Others] ? Others : never;
 
 /** An adapter of this host around another one: it keeps how long each kind of question takes. */
 export class TimedTimeLogRepository extends TimeLogRepository {
   /** By method: how often it was asked, and the milliseconds that this took in all. */
   readonly times = new Map<string, { calls: number; milliseconds: number }>();
 
-  constructor(private readonly kept: TimeLogRepository) {
+  constructor(
+    private readonly kept: TimeLogRepository & Required<Pick<TimeLogRepository, 'after' | 'replaced'>>,
+  ) {
     super();
     kept.onRecorded(() => this.recorded());
   }
 
-  override add(log: TimeLog): Promise<void> {
-    return this.timed('add', () => this.kept.add(log));
+  override add(...given: Of<'add'>): Promise<void> {
+    return this.timed('add', () => this.kept.add(...given));
   }
 
-  override addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
-    return this.timed('addOnce', () => this.kept.addOnce(log, key));
+  override addOnce(...given: Of<'addOnce'>): Promise<string> {
+    return this.timed('addOnce', () => this.kept.addOnce(...given));
   }
 
-  override known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
-    return this.timed('known', () => this.kept.known(log, key));
+  override known(...given: Of<'known'>): Promise<string | undefined> {
+    return this.timed('known', () => this.kept.known(...given));
   }
 
-  override addAll(...batch: Parameters<TimeLogRepository['addAll']>): Promise<void> {
-    return this.timed('addAll', () => this.kept.addAll(...batch));
+  override addAll(...given: Of<'addAll'>): Promise<void> {
+    return this.timed('addAll', () => this.kept.addAll(...given));
   }
 
-  override addAllOnce(...batch: Parameters<TimeLogRepository['addAllOnce']>): Promise<readonly string[]> {
-    return this.timed('addAllOnce', () => this.kept.addAllOnce(...batch));
+  override addAllOnce(...given: Of<'addAllOnce'>): Promise<readonly string[]> {
+    return this.timed('addAllOnce', () => this.kept.addAllOnce(...given));
   }
 
-  override knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
-    return this.timed('knownAll', () => this.kept.knownAll(logs, key));
+  override knownAll(...given: Of<'knownAll'>): Promise<readonly string[] | undefined> {
+    return this.timed('knownAll', () => this.kept.knownAll(...given));
   }
 
-  override correct(...change: Parameters<TimeLogRepository['correct']>): Promise<TimeLog | undefined> {
-    return this.timed('correct', () => this.kept.correct(...change));
+  override replaced(...given: Of<'replaced'>): Promise<readonly TimeLogValues[] | undefined> {
+    return this.timed('replaced', () => this.kept.replaced(...given));
   }
 
-  override delete(...change: Parameters<TimeLogRepository['delete']>): Promise<TimeLog | undefined> {
-    return this.timed('delete', () => this.kept.delete(...change));
+  override correct(...given: Of<'correct'>): Promise<TimeLog | undefined> {
+    return this.timed('correct', () => this.kept.correct(...given));
   }
 
-  override transact<T>(work: (transaction: TransactionHandle) => Promise<T>, turn?: string): Promise<T> {
-    return this.timed('transact', () => this.kept.transact(work, turn));
+  override delete(...given: Of<'delete'>): Promise<TimeLog | undefined> {
+    return this.timed('delete', () => this.kept.delete(...given));
+  }
+
+  override get(...given: Of<'get'>): Promise<TimeLog | undefined> {
+    return this.timed('get', () => this.kept.get(...given));
+  }
+
+  override find(...given: Of<'find'>): Promise<TimeLogPage> {
+    return this.timed('find', () => this.kept.find(...given));
+  }
+
+  override after(...given: Of<'after'>): Promise<readonly TimeLog[]> {
+    return this.timed('after', () => this.kept.after(...given));
+  }
+
+  override transact<T>(
+    work: (transaction: TransactionHandle) => Promise<T>,
+    ...turn: Rest<Of<'transact'>>
+  ): Promise<T> {
+    return this.timed('transact', () => this.kept.transact(work, ...turn));
   }
 
   override within(transaction: TransactionHandle): TimeLogWrites {
     return this.kept.within(transaction);
-  }
-
-  override get(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
-    return this.timed('get', () => this.kept.get(id, access));
-  }
-
-  override find(filter: TimeLogFilter, page: PageRequest, access: ProjectAccess): Promise<TimeLogPage> {
-    return this.timed('find', () => this.kept.find(filter, page, access));
   }
 
   private async timed<T>(method: string, ask: () => Promise<T>): Promise<T> {

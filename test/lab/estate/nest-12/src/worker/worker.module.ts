@@ -1,14 +1,18 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { TimeLogCoreModule } from 'time-logs/time-log';
 import { TimesheetImport } from './timesheet-import.js';
 
-/** Time logs without HTTP: no Express, no tokens. */
+@Module({ providers: [TimesheetImport] })
+class TimesheetsModule {}
+
+/** Time logs without HTTP: no Express, no tokens, no DataSource of ours. The app migrates. */
 @Module({
   imports: [
-    TypeOrmModule.forRoot({ type: 'postgres', url: process.env.DATABASE_URL, autoLoadEntities: true }),
-    TimeLogCoreModule.forRoot({}),
+    TimeLogCoreModule.forRootAsync({
+      isGlobal: true,
+      useFactory: () => ({ connection: { url: process.env.DATABASE_URL!, migrate: false } }),
+    }),
+    TimesheetsModule,
   ],
-  providers: [TimesheetImport],
 })
 export class WorkerModule {}

@@ -1,0 +1,32 @@
+import type { TimeLogChange, TimeLogHooks, TimeLogService, WrittenTimeLogChange } from 'time-logs/time-log';
+import type { OurAttributes } from './../src/time-logs/attributes';
+
+/** What the compiler knows about our attributes and about changes: `npx tsc --noEmit` checks it. */
+export const hooks: TimeLogHooks<OurAttributes> = {
+  before: ({ values }) => (values?.attributes?.billable ? { ...values, description: 'paid' } : undefined),
+  within: (change, manager) => manager.query('select $1', [textOf(change)]),
+};
+
+/** Would not compile if there were another kind of change. */
+function textOf(change: WrittenTimeLogChange<OurAttributes>): string {
+  switch (change.kind) {
+    case 'record':
+      return change.values.attributes?.ticket ?? change.log.id;
+    case 'correct':
+      return `${change.previous.duration} ${change.values.duration}`;
+    case 'delete':
+      return change.previous.attributes?.enteredBy ?? change.id;
+  }
+}
+
+export async function refused(timeLogs: TimeLogService<OurAttributes>, change: TimeLogChange<OurAttributes>) {
+  const log = await timeLogs.get('01900000-0000-7000-8000-000000000000');
+  // @ts-expect-error: a ticket is a text.
+  await timeLogs.record({ ...log, attributes: { billable: true, ticket: 1 } });
+  // @ts-expect-error: logs have no such attribute.
+  log.attributes?.tikcet;
+  // @ts-expect-error: a deletion has no values.
+  change.values.attributes;
+  // @ts-expect-error: there is no log before the change is made.
+  change.log.id;
+}
