@@ -183,7 +183,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.notifyAfter(this.changes.run(caller, remove, id));
   }
 
-  /** Runs in the queue of changes or of batches, no longer than the deadline. */
+  /** Waits no longer than the deadline in the queue of changes or of batches, and then runs no longer than that. */
   override async transact<T>(
     work: (transaction: TransactionHandle) => Promise<T>,
     queueKey?: string,
@@ -191,7 +191,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     deadline?: number,
     batch?: number,
   ): Promise<T> {
-    const run = () => this.database.transact(work, this.transactions);
+    const { timeout } = this.transactions;
+    const options = { ...this.transactions, timeout: Math.max(timeout, deadline ?? 0) };
+    const run = () => this.database.transact(work, options);
     const queue = batch === undefined ? this.changes : this.batches;
     const outcome = await queue.run(caller, run, queueKey, { weight: batch ?? 1, wait: deadline });
     this.recorded();
