@@ -1,13 +1,12 @@
-import { ConflictException, Injectable, NotFoundException } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
+import { Injectable } from '@nestjs/common';
 import type {
   BatchedTimeLogHooks,
   TimeLogChange,
   TimeLogValues,
   WrittenTimeLogChange,
 } from 'time-logs/time-log';
-import { type EntityManager, Repository } from 'typeorm';
-import { Project } from '../projects/project.entity';
+import type { EntityManager } from 'typeorm';
+import { ProjectsService } from '../projects/projects.service';
 import type { OurAttributes } from './attributes';
 import { AuditEntry } from './audit-entry.entity';
 
@@ -17,25 +16,20 @@ export class ProjectHooks implements BatchedTimeLogHooks<OurAttributes> {
   /** Creates that come at once share a transaction. */
   readonly batched = true;
 
-  constructor(@InjectRepository(Project) private readonly projects: Repository<Project>) {}
+  constructor(private readonly projects: ProjectsService) {}
 
-  async before(
-    { kind, values, caller }: TimeLogChange<OurAttributes>,
-    manager: EntityManager = this.projects.manager,
-  ): Promise<TimeLogValues<OurAttributes> | undefined> {
-    if (values === undefined) return undefined;
-    const project = await manager.findOneBy(Project, { id: values.projectId });
-    if (project === null) throw new NotFoundException('there is no such project');
-    if (project.isClosed) throw new ConflictException(`the project ${project.name} is closed`);
-    // It keeps the attributes that are stored.
-    if (kind === 'correct' && !values.attributes) return undefined;
+  before({ kind, values, caller }: TimeLogChange<OurAttributes>): TimeLogValues<OurAttributes> | undefined {
+    // A correction without attributes keeps those that are stored.
+    if (values === undefined || (kind === 'correct' && !values.attributes)) return undefined;
     return { ...values, attributes: { billable: true, ...values.attributes, enteredBy: caller?.id } };
   }
 
   async within(changes: readonly WrittenTimeLogChange[], manager: EntityManager): Promise<void> {
+    const projectIds = changes.flatMap(({ values }) => values?.projectId ?? []);
+    await this.projects.requireOpen(projectIds, manager);
     const entries = changes.map(({ kind, log: { id: logId, projectId }, previous = null, caller }) => {
       return { kind, logId, projectId, previous, userName: caller?.id ?? null };
     });
-    await manager.insert(AuditEntry, entries);
+    await manager.save(AuditEntry, entries, { chunk: 1_000 });
   }
 }
