@@ -33,7 +33,11 @@ export {
   type TransactionHandle,
   TypeOrmTimeLogRepository,
 } from '../../../src/time-log/index.js';
-export { type AttributesOf, type AttributesSchema } from './attributes/schema-attributes.js';
+export {
+  type AttributesOf,
+  type AttributesSchema,
+  type SentAttributesOf,
+} from './attributes/schema-attributes.js';
 export { criteriaOf } from './criteria.js';
 export {
   type BatchedTimeLogHooks,

@@ -50,7 +50,7 @@ const NOT_AN_ARRAY: Fault = {
  * the call throws DomainError FORBIDDEN; a log outside it counts as missing. Changes also throw what `wrap` throws.
  */
 @Injectable()
-export class TimeLogService<A extends Attributes = Attributes> {
+export class TimeLogService<A extends Attributes = Attributes, Sent extends Attributes = A> {
   constructor(
     private readonly timeLogs: TimeLogRepository,
     private readonly ids: TimeLogIds,
@@ -62,7 +62,7 @@ export class TimeLogService<A extends Attributes = Attributes> {
    * Records a log. Resolves when it is durable or, with `manager`, when it is part of the transaction. Throws
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
-  async record(values: TimeLogValues<A>, options: RecordOptions = {}): Promise<TimeLog<A>> {
+  async record(values: TimeLogValues<Sent>, options: RecordOptions = {}): Promise<TimeLog<A>> {
     const log = TimeLog.record(await this.checked(values), this.ids.next());
     accessTo([log.projectId], options);
     const stored = await this.writesOf(options).add(log, options.deadline);
@@ -75,7 +75,7 @@ export class TimeLogService<A extends Attributes = Attributes> {
    * DomainError IDEMPOTENCY_KEY_REUSED if the key was used with other values.
    */
   async recordOnce(
-    values: TimeLogValues<A>,
+    values: TimeLogValues<Sent>,
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
@@ -90,7 +90,10 @@ export class TimeLogService<A extends Attributes = Attributes> {
    * Records all logs or none, in one transaction, and returns them in order. Resolves and throws like `record`.
    * The error names the place of invalid values.
    */
-  async recordAll(values: readonly TimeLogValues<A>[], options: RecordOptions = {}): Promise<TimeLog<A>[]> {
+  async recordAll(
+    values: readonly TimeLogValues<Sent>[],
+    options: RecordOptions = {},
+  ): Promise<TimeLog<A>[]> {
     const logs = await this.newLogs(values, options);
     if (logs.length === 0) return [];
     const stored = await this.writesOf(options).addAll(logs, options.caller?.id, options.deadline);
@@ -99,7 +102,7 @@ export class TimeLogService<A extends Attributes = Attributes> {
 
   /** Does for `recordAll` what `recordOnce` does for `record`. The key belongs to the whole batch, in this order. */
   async recordAllOnce(
-    values: readonly TimeLogValues<A>[],
+    values: readonly TimeLogValues<Sent>[],
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
@@ -116,7 +119,7 @@ export class TimeLogService<A extends Attributes = Attributes> {
    * and `createdAt` stay. Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError
    * NOT_FOUND, or TIME_LOG_CHANGED if the log has none of the versions in `ifMatch`.
    */
-  async correct(id: string, values: TimeLogValues<A>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
+  async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
     const checked = await this.checkedCorrection(values, undefined);
     accessTo([checked.projectId], options);
     const expected = await this.expected(id, options);
@@ -130,7 +133,7 @@ export class TimeLogService<A extends Attributes = Attributes> {
    */
   async patch(
     id: string,
-    change: (log: TimeLog<A>) => TimeLogValues<A> | Promise<TimeLogValues<A>>,
+    change: (log: TimeLog<A>) => TimeLogValues<A | Sent> | Promise<TimeLogValues<A | Sent>>,
     options: ChangeOptions = {},
   ): Promise<TimeLog<A>> {
     this.requireSupport(options, true);

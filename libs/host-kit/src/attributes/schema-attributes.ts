@@ -25,6 +25,13 @@ export type AttributesOf<Schema> = Schema extends {
   ? Extract<Output, Attributes>
   : Attributes;
 
+/** The type of attributes as they are sent, such as without defaults: `TimeLogService<A, SentAttributesOf<…>>`. */
+export type SentAttributesOf<Schema> = Schema extends {
+  readonly '~standard': { readonly types?: { readonly input: infer Input } | undefined };
+}
+  ? Extract<Input, Attributes>
+  : Attributes;
+
 type SchemaResult =
   { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
 

@@ -1,5 +1,11 @@
-import type { TimeLogChange, TimeLogHooks, TimeLogService, WrittenTimeLogChange } from 'time-logs/time-log';
-import type { OurAttributes } from './../src/time-logs/attributes';
+import type {
+  SentAttributesOf,
+  TimeLogChange,
+  TimeLogHooks,
+  TimeLogService,
+  WrittenTimeLogChange,
+} from 'time-logs/time-log';
+import type { attributes, OurAttributes } from './../src/time-logs/attributes';
 
 /** What the compiler knows about our attributes and about changes: `npx tsc --noEmit` checks it. */
 export const hooks: TimeLogHooks<OurAttributes> = {
@@ -19,8 +25,12 @@ function textOf(change: WrittenTimeLogChange<OurAttributes>): string {
   }
 }
 
-export async function refused(timeLogs: TimeLogService<OurAttributes>, change: TimeLogChange<OurAttributes>) {
+type OurTimeLogs = TimeLogService<OurAttributes, SentAttributesOf<typeof attributes>>;
+
+export async function refused(timeLogs: OurTimeLogs, change: TimeLogChange<OurAttributes>) {
   const log = await timeLogs.get('01900000-0000-7000-8000-000000000000');
+  // The schema adds what is missing.
+  await timeLogs.record({ ...log, attributes: { ticket: 'OPS-1' } });
   // @ts-expect-error: a ticket is a text.
   await timeLogs.record({ ...log, attributes: { billable: true, ticket: 1 } });
   // @ts-expect-error: logs have no such attribute.
