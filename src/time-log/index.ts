@@ -32,7 +32,12 @@ export {
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
 export { filterOf, type TimeLogFilterInput } from './domain/time-log-filter.js';
-export { type CalendarDate, MAX_DESCRIPTION_LENGTH, textFault } from './domain/time-log.rules.js';
+export {
+  type CalendarDate,
+  isPlainObject,
+  MAX_DESCRIPTION_LENGTH,
+  textFault,
+} from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,
   areChecked,

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { ExportService } from '../../../src/export/index.js';
 import { FeedService } from '../../../src/feed/index.js';
@@ -20,8 +21,20 @@ function services() {
   };
 }
 
+const key = { caller: 'ada', text: 'once' };
+/** A filter whose members are not its own. */
+class Hidden {
+  readonly #projectIds = [PROJECT];
+  get projectIds() {
+    return this.#projectIds;
+  }
+}
+const notPlain = [null, 'x', [], Promise.resolve({}), new Map(), new Date(0), /x/, new Hidden()];
+
 /** A call with arguments of any type, as the code of a host may make it. */
 type Call = (...values: never[]) => Promise<unknown>;
+
+type Case = [calls: Record<string, Call>, part: string, wrong: unknown[], message: string, issue: object];
 
 describe('the arguments of services', () => {
   const { logs, totals, feed, exports } = services();
@@ -54,14 +67,73 @@ describe('the arguments of services', () => {
     'totals and their grouping': (by: never) => totals.totals({}, by),
     'export and its format': (format: never) => exports.export({}, format, use),
     'page and its place': (place: never) => feed.page(place, 1),
+    'export and its use': (used: never) => exports.export({}, 'csv', used),
+    'recordOnce and its caller': (caller: never) => logs.recordOnce(values, { ...key, caller }),
+    'recordAllOnce and its caller': (caller: never) => logs.recordAllOnce([values], { ...key, caller }),
+    'a bound caller, and the id of a correction': (id: never) => logs.correct(id, values, { access: [] }),
+    'patch and its change': (change: never) => logs.patch(ID, change),
   };
+
+  const byOptions: Record<string, Call> = {
+    record: (options: never) => logs.record(values, options),
+    recordOnce: (options: never) => logs.recordOnce(values, key, options),
+    recordAll: (options: never) => logs.recordAll([values], options),
+    recordAllOnce: (options: never) => logs.recordAllOnce([values], key, options),
+    correct: (options: never) => logs.correct(ID, values, options),
+    patch: (options: never) => logs.patch(ID, () => values, options),
+    delete: (options: never) => logs.delete(ID, options),
+    get: (options: never) => logs.get(ID, options),
+    list: (options: never) => logs.list({}, {}, options),
+    items: (options: never) => logs.items({}, {}, options),
+    iterate: (options: never) => logs.iterate({}, options).next(),
+    totals: (options: never) => totals.totals({}, 'day', {}, options),
+    events: (options: never) => feed.events(undefined, 1, options),
+    page: (options: never) => feed.page(undefined, 1, options),
+    weighEvents: (options: never) => feed.weighEvents(undefined, 1, options),
+    export: (options: never) => exports.export({}, 'csv', use, options),
+  };
+  const option = (name: string, wrong: unknown[], text: string): Case => [
+    byOptions,
+    '',
+    wrong.map((value) => ({ [name]: value })),
+    `options.${name} must be ${text}`,
+    { field: `options.${name}`, rule: 'type' },
+  ];
 
   const uuids = 'projectId must be a UUID, or at most 100 separated by commas';
   const limit = 'limit must be a whole number from 1 to 1000';
-  it.each<[Record<string, Call>, string, unknown[], string, object]>([
+  it.each<Case>([
+    [byOptions, '', notPlain, 'options must be a plain object', { field: 'options', rule: 'type' }],
+    [
+      byOptions,
+      '',
+      [{ acces: [] }],
+      'options may only have access, caller, manager, deadline, ifMatch, signal and projectIds',
+      { rule: 'unknown' },
+    ],
+    option(
+      'access',
+      [null, PROJECT, ['x'], [[PROJECT]], [null], { 0: PROJECT }],
+      "'all' or an array of UUIDs",
+    ),
+    option('caller', [null, 'ada', { id: 7 }], 'an object, with a string as id if it has one'),
+    option('manager', [null, 0, 'x'], 'the EntityManager of a transaction'),
+    option('deadline', [null, '1', NaN], 'milliseconds'),
+    option('ifMatch', [null, '"x"', [7]], 'an array of entity tags'),
+    option('signal', [null, 'x', {}], 'an AbortSignal'),
+    [others, 'its use', [null, 'x'], 'use must be a function', { field: 'use', rule: 'type' }],
+    [others, 'its change', [null, values], 'change must be a function', { field: 'change', rule: 'type' }],
+    [others, 'the id of a correction', ['x'], 'id must be a UUID', { field: 'id' }],
+    [
+      others,
+      'its caller',
+      ['a\0', 'a\ud800'],
+      expect.stringMatching(/^Idempotency-Key has a caller whose id must not contain /) as never,
+      { rule: 'caller' },
+    ],
     [byId, '', [undefined], 'id must be a UUID', { field: 'id', rule: 'required' }],
     [byId, '', ['x', null, 7, [ID]], 'id must be a UUID', { field: 'id', rule: 'uuid' }],
-    [byFilter, '', [null, 'x', []], 'filter must be an object', { field: 'filter', rule: 'type' }],
+    [byFilter, '', notPlain, 'filter must be a plain object', { field: 'filter', rule: 'type' }],
     [
       byFilter,
       '',
@@ -69,9 +141,9 @@ describe('the arguments of services', () => {
       'filter may only have projectIds and period',
       { field: 'filter', rule: 'unknown' },
     ],
-    [byFilter, '', [{ period: null }, { period: 'x' }], 'period must be an object', { rule: 'type' }],
+    [byFilter, '', notPlain.map((period) => ({ period })), 'period must be a plain object', { rule: 'type' }],
     [byFilter, '', [{ period: { start: 'x' } }], 'period may only have from and to', { rule: 'unknown' }],
-    [byPage, '', [null, 2], 'page must be an object', { field: 'page', rule: 'type' }],
+    [byPage, '', notPlain, 'page must be a plain object', { field: 'page', rule: 'type' }],
     [byPage, '', [{ page: 2 }], 'page may only have number and limit', { rule: 'unknown' }],
     [byPage, '', [{ limit: 1_001 }, { limit: null }], limit, { params: { min: 1, max: 1_000 } }],
     [byPage, '', [{ number: 0 }], 'page must be a whole number from 1 to 2^53-1', { rule: 'range' }],
@@ -129,6 +201,11 @@ describe('the arguments of services', () => {
       found,
     );
     expect(await logs.list({ projectIds: [] }, { number: 2 })).toEqual({ logs: [], total: 0 });
+    expect(await logs.list({ projectIds: [PROJECT] }, {}, { access: [PROJECT] })).toEqual(found);
+    expect(await logs.get(ID, { access: [PROJECT], caller: new (class {})(), deadline: undefined })).toEqual(
+      log,
+    );
+    expect(await logs.list(runInNewContext('({ projectIds: undefined })') as object)).toEqual(found);
     expect(await totals.totals()).toMatchObject({ whole: { count: 1 } });
     expect(await exports.export({}, 'csv', use)).toBe('used');
     expect(await feed.events(undefined, 1, { projectIds: [PROJECT] })).toHaveLength(1);

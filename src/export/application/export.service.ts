@@ -1,5 +1,10 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
-import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
+import {
+  accessTo,
+  type CallOptions,
+  checkedOptions,
+  requireFunction,
+} from '../../time-log/application/call-options.js';
 import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import { type ExportFormat, formatFault } from '../domain/export-format.js';
 import type { ExportedLogs, ExportRepository } from '../domain/export.repository.js';
@@ -27,8 +32,10 @@ export class ExportService {
   ): Promise<T> {
     throwFaults([formatFault(format)]);
     const matching = filterOf(filter);
-    const access = accessTo(matching.projectIds, options);
-    const { caller, signal } = options;
+    requireFunction('use', use);
+    const call = checkedOptions(options);
+    const access = accessTo(matching.projectIds, call);
+    const { caller, signal } = call;
     signal?.throwIfAborted();
     return this.repository.export({ filter: matching, format, access, caller: caller?.id, signal }, use);
   }

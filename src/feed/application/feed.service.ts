@@ -1,5 +1,5 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
-import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
+import { accessTo, type CallOptions, checkedOptions } from '../../time-log/application/call-options.js';
 import { pageLimitFault } from '../../time-log/domain/page-request.js';
 import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
 import { checkedProjectIds } from '../../time-log/domain/time-log.rules.js';
@@ -70,7 +70,8 @@ function projectsOf(
   options: FeedOptions,
 ): readonly string[] | undefined {
   throwFaults([lastEventId === undefined ? undefined : lastEventIdFault(lastEventId), pageLimitFault(limit)]);
-  const projectIds = checkedProjectIds(options.projectIds);
-  const access = accessTo(projectIds, options);
+  const call = checkedOptions(options);
+  const projectIds = checkedProjectIds(call.projectIds);
+  const access = accessTo(projectIds, call);
   return projectIds ?? (access === ALL_PROJECTS ? undefined : access);
 }

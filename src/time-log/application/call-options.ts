@@ -1,9 +1,11 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { DomainError, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
+import { isObject } from '../domain/attributes.js';
 import { ALL_PROJECTS, PROJECT_NOT_ALLOWED, type ProjectAccess } from '../domain/project-access.js';
 import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import type { TimeLogFilter, TimeLogWrites } from '../domain/time-log.repository.js';
+import { membersFault, projectIdFault } from '../domain/time-log.rules.js';
 import type { TimeLog } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
@@ -36,6 +38,63 @@ export interface ChangeOptions extends RecordOptions {
   readonly ifMatch?: readonly string[] | undefined;
 }
 
+/** Marks options that need no check. */
+const CHECKED = Symbol('checked options');
+
+type Rule = readonly [isValid: (value: never) => boolean, text: string, type: string];
+/** The rules of all options that are not undefined. A service checks `projectIds` itself. */
+const RULES: Readonly<Record<string, Rule>> = {
+  access: [
+    // A copy has no holes, which `every` would skip.
+    (value) => value === ALL_PROJECTS || (Array.isArray(value) && ![...value].some(projectIdFault)),
+    `must be '${ALL_PROJECTS}' or an array of UUIDs`,
+    'array',
+  ],
+  caller: [
+    (value: Partial<Caller>) => isObject(value) && ['string', 'undefined'].includes(typeof value.id),
+    'must be an object, with a string as id if it has one',
+    'object',
+  ],
+  manager: [isObject, 'must be the EntityManager of a transaction', 'object'],
+  deadline: [(value) => typeof value === 'number' && !isNaN(value), 'must be milliseconds', 'number'],
+  ifMatch: [
+    (value) => Array.isArray(value) && [...value].every((tag) => typeof tag === 'string'),
+    'must be an array of entity tags',
+    'array',
+  ],
+  signal: [
+    (value: AbortSignal) => isObject(value) && typeof value.throwIfAborted === 'function',
+    'must be an AbortSignal',
+    'object',
+  ],
+  projectIds: [() => true, '', ''],
+};
+const OPTION_NAMES = Object.keys(RULES);
+
+/**
+ * Checks the options of a call from the code of a host: those of requests are checked already. Returns them with an
+ * access in lower case. Throws DomainError VALIDATION_ERROR.
+ */
+export function checkedOptions<Options extends CallOptions>(options: Options): Options {
+  if ((options as { readonly [CHECKED]?: true } | null)?.[CHECKED]) return options;
+  throwFaults([membersFault('options', options, OPTION_NAMES)]);
+  const faults = Object.entries(options).map(([name, value]: [string, unknown]) => {
+    const [isValid, text, type] = RULES[name]!;
+    if (value === undefined || isValid(value as never)) return undefined;
+    return faultOf(`options.${name}`, value, 'type', text, { type });
+  });
+  throwFaults(faults);
+  const { access } = options;
+  const ids = typeof access === 'object' && { access: access.map((id) => id.toLowerCase()) };
+  return { ...options, ...ids, [CHECKED]: true };
+}
+
+/** Throws DomainError VALIDATION_ERROR unless the code of a host passes a function. */
+export function requireFunction(name: string, value: unknown): void {
+  if (typeof value === 'function') return;
+  throwFaults([faultOf(name, value, 'type', 'must be a function', { type: 'function' })]);
+}
+
 /** Returns the access of a call. Throws DomainError FORBIDDEN if it excludes a project. Ids are in lower case. */
 export function accessTo(
   projectIds: readonly string[] | undefined,
@@ -52,15 +111,18 @@ export function readArguments(
   page: PageInput | undefined,
   options: CallOptions,
 ): [TimeLogFilter, PageRequest, ProjectAccess, caller: string | undefined] {
+  const call = checkedOptions(options);
   const matching = filterOf(filter);
-  return [matching, pageOf(page), accessTo(matching.projectIds, options), options.caller?.id];
+  return [matching, pageOf(page), accessTo(matching.projectIds, call), call.caller?.id];
 }
 
 /** Returns the options for a caller. It may access all projects unless it is bound to some. */
 export function callOptionsOf(caller: Caller | undefined): CallOptions {
   const projects = caller?.projects;
   // A pipe of a host may turn the array into an object when it rebuilds the caller of a message.
-  return { access: projects === undefined ? ALL_PROJECTS : Object.values(projects), caller };
+  const access: ProjectAccess = projects === undefined ? ALL_PROJECTS : Object.values(projects);
+  const options = { access, caller, [CHECKED]: true };
+  return options;
 }
 
 /** The methods that make the changes of a call. Those that record resolve with a log whose values they replaced. */

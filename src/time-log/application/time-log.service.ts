@@ -30,8 +30,10 @@ import {
   type CallOptions,
   type CallWrites,
   type ChangeOptions,
+  checkedOptions,
   readArguments,
   type RecordOptions,
+  requireFunction,
   WRAP_WRITES,
   type WrapWrites,
 } from './call-options.js';
@@ -63,6 +65,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues<Sent>, options: RecordOptions = {}): Promise<TimeLog<A>> {
+    options = checkedOptions(options);
     const log = TimeLog.record(await this.checked(values), this.ids.next());
     accessTo([log.projectId], options);
     const stored = await this.writesOf(options).add(log, options.deadline);
@@ -79,6 +82,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
+    options = checkedOptions(options);
     requireIdempotencyKey(key);
     const log = TimeLog.record(await this.checked(values), this.ids.next());
     accessTo([log.projectId], options);
@@ -94,6 +98,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     values: readonly TimeLogValues<Sent>[],
     options: RecordOptions = {},
   ): Promise<TimeLog<A>[]> {
+    options = checkedOptions(options);
     const logs = await this.newLogs(values, options);
     if (logs.length === 0) return [];
     const stored = await this.writesOf(options).addAll(logs, options.caller?.id, options.deadline);
@@ -106,6 +111,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
+    options = checkedOptions(options);
     requireIdempotencyKey(key);
     const logs = await this.newLogs(values, options);
     if (logs.length === 0) return { logs: [], isReplay: false };
@@ -120,10 +126,17 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * NOT_FOUND, or TIME_LOG_CHANGED if the log has none of the versions in `ifMatch`.
    */
   async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
+    options = checkedOptions(options);
     const checked = await this.checkedCorrection(values, undefined);
+    const target = checkedId(id);
     accessTo([checked.projectId], options);
-    const expected = await this.expected(id, options);
-    return this.replace(id, markChecked({ attributes: expected?.attributes, ...checked }), expected, options);
+    const expected = await this.expected(target, options);
+    return this.replace(
+      target,
+      markChecked({ attributes: expected?.attributes, ...checked }),
+      expected,
+      options,
+    );
   }
 
   /**
@@ -136,6 +149,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     change: (log: TimeLog<A>) => TimeLogValues<A | Sent> | Promise<TimeLogValues<A | Sent>>,
     options: ChangeOptions = {},
   ): Promise<TimeLog<A>> {
+    options = checkedOptions(options);
+    requireFunction('change', change);
     this.requireSupport(options, true);
     for (let retries = MAX_PATCH_RETRIES; ; retries--) {
       const log = await this.get(id, options);
@@ -143,7 +158,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       accessTo([values.projectId], options);
       requireMatch(log, options);
       try {
-        return await this.replace(id, values, log, options);
+        return await this.replace(log.id, values, log, options);
       } catch (error) {
         const isChanged = error instanceof DomainError && error.code === TIME_LOG_CHANGED.code;
         if (!isChanged || options.ifMatch) throw error;
@@ -157,6 +172,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * SERVICE_UNAVAILABLE, TIME_LOG_CHANGED, or CONFLICT if tables of a host refer to it.
    */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
+    options = checkedOptions(options);
     const expected = await this.expected(id, options);
     const writes = this.writesOf(options);
     const access = accessTo(undefined, options);
@@ -169,6 +185,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * SERVICE_UNAVAILABLE.
    */
   async get(id: string, options: RecordOptions = {}): Promise<TimeLog<A>> {
+    options = checkedOptions(options);
     this.requireSupport(options);
     const access = accessTo(undefined, options);
     const log = await this.writesOf(options).get(checkedId(id), access, options.caller?.id);
@@ -185,6 +202,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogPage<A>> {
+    options = checkedOptions(options);
     this.requireSupport(options);
     return this.timeLogs.find(...readArguments(filter, page, options)) as Promise<TimeLogPage<A>>;
   }
@@ -198,6 +216,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     filter?: TimeLogFilterInput,
     options: CallOptions = {},
   ): AsyncGenerator<TimeLog<A>, undefined> {
+    options = checkedOptions(options);
     const { timeLogs } = this;
     if (!timeLogs.after)
       throw new Error(
@@ -223,6 +242,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogItems> {
+    options = checkedOptions(options);
     this.requireSupport(options);
     return this.timeLogs.items(...readArguments(filter, page, options));
   }
@@ -283,7 +303,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     expected: TimeLog | undefined,
     options: RecordOptions,
   ): Promise<TimeLog<A>> {
-    const log = TimeLog.record(values, checkedId(id));
+    const log = TimeLog.record(values, id);
     const access = accessTo([log.projectId], options);
     const corrected = await this.writesOf(options).correct(log, access, options.caller?.id, expected);
     if (corrected === undefined) throw notFound();

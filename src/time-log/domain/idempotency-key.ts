@@ -14,6 +14,7 @@ import {
   TIME_LOG_FIELDS,
   type TimeLogValues,
 } from './time-log.js';
+import { textFault } from './time-log.rules.js';
 
 /** The error for a key that was used with other values. */
 export const IDEMPOTENCY_KEY_REUSED: ErrorKind = {
@@ -56,8 +57,10 @@ export function idempotencyKeyOf(caller: string | undefined, text: string): Idem
 /** Throws DomainError VALIDATION_ERROR if the code of a host passes an invalid key. */
 export function requireIdempotencyKey(key: unknown): void {
   const { caller, text } = (key ?? {}) as Partial<Record<keyof IdempotencyKey, unknown>>;
-  const hasOwner = typeof caller === 'string' && caller !== '';
-  throwFaults([hasOwner ? idempotencyKeyFault(text) : CALLER_ID_REQUIRED]);
+  if (typeof caller !== 'string' || caller === '') throw validationError([CALLER_ID_REQUIRED]);
+  const fault = textFault(caller);
+  if (fault !== undefined) throwFaults([faultOf(NAME, caller, 'caller', `has a caller whose id ${fault}`)]);
+  throwFaults([idempotencyKeyFault(text)]);
 }
 
 /** The fields of version 0.1. */

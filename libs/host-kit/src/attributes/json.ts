@@ -1,4 +1,6 @@
-import { textFault } from '../../../../src/time-log/index.js';
+import { isPlainObject, textFault } from '../../../../src/time-log/index.js';
+
+export { isPlainObject };
 
 /** The maximum depth and size of JSON. */
 export interface JsonBounds {
@@ -26,14 +28,6 @@ export function jsonCopy(value: unknown): unknown {
 export function deepFreeze(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
-}
-
-/** Returns whether a value is a JSON object: not null, an array or an instance of a class. */
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  // An object of another realm has another `Object.prototype`.
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 const TOO_DEEP = 'too deep';
