@@ -202,9 +202,10 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     readonly idle: number;
     readonly waiting: number;
   } {
-    const { options, totalCount, idleCount, waitingCount } = (this.dataSource.driver as PostgresDriver)
-      .master as Pool;
-    return { max: options.max, total: totalCount, idle: idleCount, waiting: waitingCount };
+    // A DataSource that is closed has no pool.
+    const pool = (this.dataSource.driver as PostgresDriver).master as Pool | undefined;
+    const { options, totalCount = 0, idleCount = 0, waitingCount = 0 } = pool ?? {};
+    return { max: options?.max ?? 0, total: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
   /** Returns the quoted name of an entity's table, with its schema if it has one. */

@@ -6,6 +6,9 @@ import { isConcurrencyConflict, isReadOnlyError, isServerError } from './unavail
 /** The interval between attempts to change something while the server is read-only. */
 const RETRY_INTERVAL_MS = 500;
 
+/** The quiet time of replicas: while one of them is away, the others still answer some of the reads. */
+const REPLICA_QUIET_MS = 10_000;
+
 /** The reason that is logged if the server has written commits, but waits for a standby. */
 const STANDBY_MISSING =
   'commits wait for a synchronous standby: restore it, or remove it from synchronous_standby_names';
@@ -13,15 +16,18 @@ const STANDBY_MISSING =
 /** Reports an outage when it begins and when it ends, not for each operation that fails. */
 export class OutageLatch {
   private isOn = false;
-  /** The time of the last change (`performance.now()`). */
+  /** The time of the last change or, with a quiet time, of the last failure (`performance.now()`). */
   private changedAt = -Infinity;
 
   constructor(
     private readonly report: { readonly begin: (reason: string) => void; readonly end: () => void },
+    /** The time in milliseconds without a failure after which a success ends the outage. */
+    private readonly quietMs = 0,
   ) {}
 
   /** Records a failed operation. Ignored if it started before the last change. */
   begin(since: number, reason: string): void {
+    if (this.isOn && this.quietMs > 0) this.changedAt = performance.now();
     if (this.isOn || since < this.changedAt) return;
     this.isOn = true;
     this.changedAt = performance.now();
@@ -30,7 +36,7 @@ export class OutageLatch {
 
   /** Records that an operation that started at `since` succeeded. */
   end(since: number): void {
-    if (!this.isOn || since < this.changedAt) return;
+    if (!this.isOn || since < this.changedAt + this.quietMs) return;
     this.isOn = false;
     this.changedAt = performance.now();
     this.report.end();
@@ -40,10 +46,7 @@ export class OutageLatch {
 /** The outages of the database. All times are those of `performance.now()`. */
 export class Outages {
   private readonly logger = new Logger('Database');
-  private readonly any = new OutageLatch({
-    begin: (reason) => this.logger.error(`${this.server} unavailable: ${reason}`),
-    end: () => this.logger.log(`${this.server} available again`),
-  });
+  private readonly any: OutageLatch;
   /** The server accepts reads only: it is a standby, or its disk is full. */
   private readonly ofChanges = new OutageLatch({
     begin: (reason) => this.logger.error(`database takes no changes: ${reason}`),
@@ -52,7 +55,13 @@ export class Outages {
   /** The time of the next attempt to change something on a read-only server. */
   private nextAttempt: number | undefined;
 
-  constructor(private readonly server: 'database' | 'read replica' = 'database') {}
+  constructor(server: 'database' | 'read replica') {
+    const report = {
+      begin: (reason: string) => this.logger.error(`${server} unavailable: ${reason}`),
+      end: () => this.logger.log(`${server} available again`),
+    };
+    this.any = new OutageLatch(report, server === 'database' ? 0 : REPLICA_QUIET_MS);
+  }
 
   get isReadOnly(): boolean {
     return this.nextAttempt !== undefined;

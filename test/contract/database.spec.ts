@@ -231,6 +231,8 @@ describe('a shutdown', () => {
     await tables.beforeApplicationShutdown();
     await dataSource.destroy();
     expect([await outcome, lines]).toEqual([[{ pg_sleep: '' }], []]);
+    expect(tables.pool).toEqual({ max: 0, total: 0, idle: 0, waiting: 0 });
+    await expect(tables.query('select')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
   it('does not wait for a long one', async () => {

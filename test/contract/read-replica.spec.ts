@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import {
@@ -64,10 +64,10 @@ async function lagging(): Promise<unknown[]> {
     exported(),
     iterated(),
   ]);
-  return found.map((one) =>
-    one.status === 'fulfilled' ? one.value : (one.reason as { code?: unknown }).code,
-  );
+  return found.map((one) => (one.status === 'fulfilled' ? one.value : codeOf(one.reason)));
 }
+
+const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
 const keep = (line: string) => void lines.push(line);
 beforeAll(() => {
@@ -77,12 +77,18 @@ afterAll(() => {
   Logger.overrideLogger(false);
 });
 beforeEach(async () => {
-  dataSource = await primary.open({
-    replication: { master: { url: primary.url }, slaves: [{ url: replica.url }] },
-  });
+  await openReplicas(replica.url);
   lines.length = 0;
 });
-afterEach(() => allow(true));
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await allow(true);
+});
+
+const openReplicas = async (...urls: string[]) => {
+  const slaves = urls.map((url) => ({ url }));
+  dataSource = await primary.open({ replication: { master: { url: primary.url }, slaves } });
+};
 
 const open = (options?: { readReplica: boolean }) => {
   logs = new TypeOrmTimeLogRepository(new Database(dataSource, options), PATIENT);
@@ -108,8 +114,28 @@ it('refuses reads while the replica is away, and serves the others', async () =>
   const { id } = await service.record(values);
   expect(await service.get(id)).toMatchObject(values);
   await service.delete(id);
-  expect(lines).toEqual([expect.stringMatching(/^read replica unavailable: /)]);
+  const unavailable = [expect.stringMatching(/^read replica unavailable: /)];
+  expect(lines).toEqual(unavailable);
   await allow(true);
   await eventually(async () => expect(await lagging()).toEqual([0, 0, 0, 0, 0, 0]));
+  expect(lines).toEqual(unavailable);
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
+  await lagging();
   expect(lines.slice(1)).toEqual(['read replica available again']);
+});
+
+it('logs one line while one of two replicas is away', async () => {
+  await openReplicas(replica.url, primary.url);
+  open({ readReplica: true });
+  await allow(false);
+  await endBackends();
+  const found = new Set<unknown>();
+  // TypeORM picks a replica at random.
+  await eventually(async () => {
+    found.add(await service.list().then(() => 'page', codeOf));
+    expect([...found]).toEqual(expect.arrayContaining(['page', 'SERVICE_UNAVAILABLE']));
+  });
+  for (let left = 20; left > 0; left--) await lagging();
+  expect(lines).toEqual([expect.stringMatching(/^read replica unavailable: /)]);
 });

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import type { INestApplicationContext } from '@nestjs/common';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { type INestApplicationContext, Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
   EventRelayModule,
@@ -56,7 +56,7 @@ it('migrates a schema of its own, and serves all routes, messages and a relay fr
 });
 
 const start = (connection: { url: string; migrate?: boolean }): Promise<INestApplicationContext> =>
-  NestFactory.createApplicationContext(TimeLogCoreModule.forRoot({ connection }), {
+  NestFactory.createApplicationContext(TimeLogCoreModule.forRoot({ connection, readReplica: true }), {
     logger: false,
     abortOnError: false,
   });
@@ -65,10 +65,17 @@ it('serves a worker, whose start does not migrate unless it is allowed to', asyn
   await expect(start({ url: database.url, migrate: false })).rejects.toThrow(
     'the database lacks tables or functions of time logs',
   );
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
   const app = await start({ url: database.url });
   try {
+    expect(warn.mock.calls).toEqual([
+      [
+        'readReplica has no effect, as the DataSource has no replicas: set its replication, or remove readReplica',
+      ],
+    ]);
     expect(await app.get(TimeLogService).record(LOG)).toMatchObject(LOG);
   } finally {
+    warn.mockRestore();
     await app.close();
   }
 });
