@@ -3,6 +3,7 @@ import {
   Controller,
   type DynamicModule,
   Get,
+  type INestApplication,
   Injectable,
   Logger,
   Module,
@@ -13,6 +14,7 @@ import {
 import { RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { ClientProxy } from '@nestjs/microservices';
+import type { Express } from 'express';
 import { DataSource } from 'typeorm';
 import { EventRelayModule } from '../../libs/event-relay/src/index.js';
 import { migrate } from '../../src/database/setup/index.js';
@@ -283,11 +285,20 @@ describe('a host that composes', () => {
       report(): object {
         return {};
       }
+      @Get('*rest')
+      rest(): object {
+        return {};
+      }
     }
     @Module({ controllers: [ReportController] })
     class ReportModule {}
     const routes = RouterModule.register([{ path: 'api/v1', module: ReportModule }]);
     const timeLogs = forRoot({ adapters: [inMemory] });
+    const prepare = (app: INestApplication, prefix: string) => {
+      const express = app.getHttpAdapter().getInstance() as Express;
+      for (const path of [/^\/x$/, ['/y']]) express.get(path, (_request, response) => response.end());
+      app.setGlobalPrefix(prefix);
+    };
 
     it.each<[string, NonNullable<ModuleMetadata['imports']>, string, string, string[]]>([
       ['first, and finds its route', [ReportModule, timeLogs], '', '/api/v1', []],
@@ -312,7 +323,7 @@ describe('a host that composes', () => {
     ])('%s', async (_name, modules, prefix, path, warnings) => {
       const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
       try {
-        await hosts.serve([...modules, routes], { prepare: (app) => app.setGlobalPrefix(prefix) });
+        await hosts.serve([...modules, routes], { prepare: (app) => prepare(app, prefix) });
         expect(warn.mock.calls.map(([message]) => message as string)).toEqual(warnings);
       } finally {
         warn.mockRestore();

@@ -13,7 +13,7 @@ const REPEATED_PREFIX = /^(\/.+)\1\//;
 /** The routes of an Express app, in the order in which it tries them. */
 interface ExpressApp {
   readonly router?: {
-    readonly stack: readonly { readonly route?: { readonly path: string; readonly methods: object } }[];
+    readonly stack: readonly { readonly route?: { readonly path: unknown; readonly methods: object } }[];
   };
 }
 
@@ -51,23 +51,25 @@ export class RouteCheck implements OnModuleInit, OnApplicationBootstrap {
     const routeOfLog = ours.path + ROUTE_OF_LOG;
     const parents = new Set<string>();
     for (const { route } of router.stack) {
-      if (!route) continue;
-      const parent = route.path.slice(0, route.path.lastIndexOf('/'));
+      const path = route?.path;
+      // A regular expression, a list or a wildcard may match more than the route of a log.
+      if (!route || typeof path !== 'string' || /[*{]/.test(path)) continue;
+      const parent = path.slice(0, path.lastIndexOf('/'));
       for (const method of Object.keys(route.methods).map((name) => name.toUpperCase())) {
         if (parents.has(`${method} ${parent}`)) {
           this.logger.warn(
-            `no request reaches ${method} ${route.path}, since ${method} ${parent}/:id of ${ours.name} comes first: import the module with that route before ${ours.name}`,
+            `no request reaches ${method} ${path}, since ${method} ${parent}/:id of ${ours.name} comes first: import the module with that route before ${ours.name}`,
           );
-        } else if (route.path.endsWith(routeOfLog)) {
+        } else if (path.endsWith(routeOfLog)) {
           parents.add(`${method} ${parent}`);
         }
       }
     }
-    const [path] = [...parents].map((text) => text.split(' ')[1]!);
-    const repeated = path && REPEATED_PREFIX.exec(path)?.[1];
+    const [ourPath] = [...parents].map((text) => text.split(' ')[1]!);
+    const repeated = ourPath && REPEATED_PREFIX.exec(ourPath)?.[1];
     if (repeated) {
       this.logger.warn(
-        `time logs are at ${path}: the global prefix also precedes the path in RouterModule, so leave ${repeated} out of one of them`,
+        `time logs are at ${ourPath}: the global prefix also precedes the path in RouterModule, so leave ${repeated} out of one of them`,
       );
     }
   }
