@@ -81,13 +81,28 @@ describe('a host that lacks something ends its start and says what to do', () =>
             [{}, part, RegExp(`^a factory cannot return a class or useExisting as \\w+: ${place}$`)] as const,
         ),
         [
+          { routes: {} },
+          null,
+          /^the factory of TimeLogModule\.forRootAsync must return an object with options$/,
+        ],
+        ...[undefined, 'ours', 'postgres://u:7/w@host/x', 'postgres://u:7%w@host/x'].map(
+          (url) =>
+            [
+              {},
+              { connection: { url } },
+              url === undefined
+                ? /^connection\.url must be postgres:.* percent-encoded, but is undefined$/
+                : /^connection\.url must be postgres:.* percent-encoded$/,
+            ] as const,
+        ),
+        [
           { dataSource: 'ours' },
           { connection: { url: '' } },
           /^TimeLogModule takes a connection or a dataSource, not both$/,
         ],
       ] as const
     ).map(([passed, returned, message]): Case => [
-      `an option that can be used: ${Object.keys(returned).join()} from a factory`,
+      `an option that can be used: ${JSON.stringify(returned)} from a factory`,
       () => [
         dataSource(migrated),
         TimeLogModule.forRootAsync({ ...passed, useFactory: () => returned as object }),

@@ -1,5 +1,6 @@
 import type { OnApplicationShutdown, Type } from '@nestjs/common';
 import type { DataSource, DataSourceOptions, MigrationInterface } from 'typeorm';
+import { hasAtAfterAuthority, isDecodable } from '../../strict-url/src/index.js';
 import { connectionOptions, migrate, openDataSource } from '../../../src/database/setup/index.js';
 import { timeLogEntities, type TimeLogLimits, timeLogMigrations } from '../../../src/time-log/index.js';
 
@@ -42,7 +43,9 @@ export class OwnDataSource implements OnApplicationShutdown {
       poolSize = POOL_SIZE,
       ...options
     } = connection;
+    requireUrl(url, SETTING);
     if (migrates) {
+      if (migrationUrl !== undefined) requireUrl(migrationUrl, ROLE_SETTING);
       await migrate({
         url: migrationUrl ?? url,
         setting: migrationUrl === undefined ? SETTING : ROLE_SETTING,
@@ -58,4 +61,16 @@ export class OwnDataSource implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.dataSource.destroy();
   }
+}
+
+/** Throws an Error for a URL that the driver cannot parse, or that is missing. It has no part of the URL. */
+function requireUrl(url: unknown, setting: string): void {
+  const text = typeof url === 'string' ? url : '';
+  // The host may be a parameter, as for the driver.
+  const complete = text.replace('@/', '@localhost/');
+  const hasForm = /^postgres(ql)?:\/\//.test(text) && isDecodable(text) && URL.canParse(complete);
+  if (hasForm && !hasAtAfterAuthority(text)) return;
+  throw new Error(
+    `${setting} must be postgres://USER:PASSWORD@HOST:PORT/NAME, with special characters percent-encoded${url === undefined ? ', but is undefined' : ''}`,
+  );
 }

@@ -166,7 +166,7 @@ function moduleWith(definition: DynamicModule, passed: TimeLogModuleOptions, kin
       {
         provide: TIME_LOG_OPTIONS,
         inject: [RETURNED_OPTIONS],
-        useFactory: (returned: object) => mergedOptions(definition.module.name, kinds, passed, returned),
+        useFactory: (returned: unknown) => mergedOptions(definition.module.name, kinds, passed, returned),
       },
       ...databaseProviders(dataSource),
       ...parts.flatMap((name) => providersOf(name, passed[name])),
@@ -178,7 +178,15 @@ function moduleWith(definition: DynamicModule, passed: TimeLogModuleOptions, kin
 }
 
 /** Returns all options. Throws an Error for one that would be ignored. */
-function mergedOptions(module: string, kinds: Kinds, passed: object, returned: object): TimeLogModuleOptions {
+function mergedOptions(
+  module: string,
+  kinds: Kinds,
+  passed: object,
+  returned: unknown,
+): TimeLogModuleOptions {
+  if (typeof returned !== 'object' || returned === null) {
+    throw new Error(`the factory of ${module}.forRootAsync must return an object with options`);
+  }
   for (const name of Object.keys({ ...passed, ...returned })) {
     if (FACTORY_ARGUMENTS.includes(name)) continue;
     const kind = kinds[name];

@@ -1,5 +1,5 @@
 /* Without it a URL connects with another meaning than its text: parameters are ignored, and TLS with them. */
 
 export { EVENT_PROTOCOLS, validateBrokerUrl } from './broker-url.js';
-export { isDecodable } from './url-query.js';
+export { hasAtAfterAuthority, isDecodable } from './url-query.js';
 export { isWebhook, validateEventsSecret, webhookKeysOf } from './webhook.js';
