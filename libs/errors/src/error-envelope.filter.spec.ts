@@ -35,12 +35,17 @@ describe('ErrorEnvelopeFilter outside of HTTP', () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  it('emits an error of a WebSocket', () => {
+  const wsException = (sent: unknown) => Object.assign(new Error(), { getError: () => sent });
+  it.each([
+    ['our error', missing, body],
+    ['text of a host', wsException('bad input'), { status: 'error', message: 'bad input' }],
+    ['object of a host', wsException({ code: 7 }), { code: 7 }],
+  ])('emits an error of a WebSocket: %s', (_name, thrown, data) => {
     const socket = { emit: jest.fn(), send: jest.fn() };
-    caught('ws', missing, socket);
-    caught('ws', missing, { ...socket, readyState: 1 });
-    expect(socket.emit.mock.calls).toEqual([['exception', body]]);
-    expect(socket.send.mock.calls).toEqual([[JSON.stringify({ event: 'exception', data: body })]]);
+    caught('ws', thrown, socket);
+    caught('ws', thrown, { ...socket, readyState: 1 });
+    expect(socket.emit.mock.calls).toEqual([['exception', data]]);
+    expect(socket.send.mock.calls).toEqual([[JSON.stringify({ event: 'exception', data })]]);
     expect(error).not.toHaveBeenCalled();
   });
 

@@ -8,7 +8,7 @@ import { isError } from './reason.js';
 /** A socket of socket.io, or one of `ws`, which has a `readyState`. */
 interface Socket {
   readonly readyState?: number;
-  emit(event: string, body: ErrorEnvelope): void;
+  emit(event: string, body: object): void;
   send(text: string): void;
 }
 
@@ -30,7 +30,8 @@ export function setErrorHeaders(thrown: unknown, host: ArgumentsHost): void {
 
 /**
  * Converts every thrown value to the error envelope: the body of an HTTP response, the RPC error of a message, or the
- * `exception` of a WebSocket. It does not handle those of GraphQL. The details of an unexpected error are only logged.
+ * `exception` of a WebSocket. It leaves WsExceptions and the errors of GraphQL as Nest sends them. The details of an
+ * unexpected error are only logged.
  */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
@@ -76,10 +77,11 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
   /** Emits the event that Nest emits. An error that is thrown back to Nest would end the process. */
   private answerSocket(thrown: unknown, host: ArgumentsHost): void {
     const { body } = responseForThrown(thrown);
-    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown);
+    const ofHost = errorOfHost(thrown);
+    if (!ofHost && body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown);
     const client = host.switchToWs().getClient<Socket>();
-    if (client.readyState === undefined) client.emit('exception', body);
-    else client.send(JSON.stringify({ event: 'exception', data: body }));
+    if (client.readyState === undefined) client.emit('exception', ofHost ?? body);
+    else client.send(JSON.stringify({ event: 'exception', data: ofHost ?? body }));
   }
 
   /** Logs only name, message and stack: a driver's error also has the SQL and its parameters. */
@@ -88,4 +90,13 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     if (isError(thrown)) this.logger.error(`${thrown.name}: ${thrown.message}${request}`, thrown.stack);
     else this.logger.error(`a value that is not an Error was thrown: ${typeof thrown}${request}`);
   }
+}
+
+/** Returns what Nest emits for a WsException, which is recognized without its package; else undefined. */
+function errorOfHost(thrown: unknown): object | undefined {
+  if (!isError(thrown)) return undefined;
+  const { getError } = thrown as Error & { getError?: () => unknown };
+  if (typeof getError !== 'function') return undefined;
+  const error = getError.call(thrown);
+  return typeof error === 'object' && error !== null ? error : { status: 'error', message: error };
 }
