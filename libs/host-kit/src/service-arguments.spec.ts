@@ -71,6 +71,7 @@ describe('the arguments of services', () => {
     'recordOnce and its caller': (caller: never) => logs.recordOnce(values, { ...key, caller }),
     'recordAllOnce and its caller': (caller: never) => logs.recordAllOnce([values], { ...key, caller }),
     'a bound caller, and the id of a correction': (id: never) => logs.correct(id, values, { access: [] }),
+    'recordOnce and its key': (wrong: never) => logs.recordOnce(values, wrong),
     'patch and its change': (change: never) => logs.patch(ID, change),
   };
 
@@ -118,9 +119,10 @@ describe('the arguments of services', () => {
     ),
     option('caller', [null, 'ada', { id: 7 }], 'an object, with a string as id if it has one'),
     option('manager', [null, 0, 'x'], 'the EntityManager of a transaction'),
-    option('deadline', [null, '1', NaN], 'milliseconds'),
+    option('deadline', [null, '1', NaN], 'a number of milliseconds'),
     option('ifMatch', [null, '"x"', [7]], 'an array of entity tags'),
     option('signal', [null, 'x', {}], 'an AbortSignal'),
+    [others, 'its key', [null, 'x', use], 'Idempotency-Key is only for callers with an id', {}],
     [others, 'its use', [null, 'x'], 'use must be a function', { field: 'use', rule: 'type' }],
     [others, 'its change', [null, values], 'change must be a function', { field: 'change', rule: 'type' }],
     [others, 'the id of a correction', ['x'], 'id must be a UUID', { field: 'id' }],

@@ -56,7 +56,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     'object',
   ],
   manager: [isObject, 'must be the EntityManager of a transaction', 'object'],
-  deadline: [(value) => typeof value === 'number' && !isNaN(value), 'must be milliseconds', 'number'],
+  deadline: [
+    (value) => typeof value === 'number' && !isNaN(value),
+    'must be a number of milliseconds',
+    'number',
+  ],
   ifMatch: [
     (value) => Array.isArray(value) && [...value].every((tag) => typeof tag === 'string'),
     'must be an array of entity tags',

@@ -56,7 +56,9 @@ export function idempotencyKeyOf(caller: string | undefined, text: string): Idem
 
 /** Throws DomainError VALIDATION_ERROR if the code of a host passes an invalid key. */
 export function requireIdempotencyKey(key: unknown): void {
-  const { caller, text } = (key ?? {}) as Partial<Record<keyof IdempotencyKey, unknown>>;
+  // Reading `caller` of a function throws.
+  const members: object = typeof key === 'object' && key !== null ? key : {};
+  const { caller, text } = members as Partial<Record<keyof IdempotencyKey, unknown>>;
   if (typeof caller !== 'string' || caller === '') throw validationError([CALLER_ID_REQUIRED]);
   const fault = textFault(caller);
   if (fault !== undefined) throwFaults([faultOf(NAME, caller, 'caller', `has a caller whose id ${fault}`)]);
