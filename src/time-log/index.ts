@@ -54,6 +54,7 @@ export { WRAPS_TYPEORM_REPOSITORY } from './infrastructure/schema-check.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
 export {
+  QUEUE_FULL,
   TypeOrmTimeLogRepository,
   WRITE_LIMITS,
   type WriteLimits,

@@ -66,6 +66,7 @@ export const HOST_PARTS = {
       ) => {
         if (!hooks) return undefined;
         const shared = hooks.batched && hooks.within ? new SharedCreates(timeLogs, hooks, limits) : undefined;
+        if (shared && timeLogs instanceof TypeOrmTimeLogRepository) timeLogs.queues.push(shared.queue);
         return (writes: TimeLogWrites, call: RecordOptions) =>
           new HookedWrites(writes, timeLogs, hooks, call, areKnown, shared);
       },

@@ -117,7 +117,10 @@ export abstract class TimeLogRepository {
     batch?: number,
   ): Promise<T>;
 
-  /** Returns the methods that change logs in a transaction of the caller. */
+  /**
+   * Returns the methods that change logs in a transaction of the caller. There is no queue: `deadline` only limits the
+   * wait for a key that is in use. An attempt is made even if it is 0.
+   */
   abstract within(transaction: TransactionHandle): TimeLogWrites;
 
   /**

@@ -85,17 +85,18 @@ export class KeyedTimeLogWrites {
     return this.retry(deadline, (rest) => enqueue(() => this.writeAll(logs, keyed, within), rest));
   }
 
-  /** Repeats a write whose key is in use, each time with the rest of the deadline. */
+  /** Repeats a write whose key is in use, each time with the rest of the deadline. If that is 0, it tries once. */
   private async retry<T>(
     deadline: number | undefined,
     write: (rest?: number) => Promise<T | undefined>,
   ): Promise<T> {
-    const end = performance.now() + (deadline ?? this.limits.wait);
-    for (let now; (now = performance.now()) < end;) {
+    let now = performance.now();
+    const end = now + (deadline ?? this.limits.wait);
+    do {
       const outcome = await write(deadline === undefined ? undefined : end - now);
       if (outcome !== undefined) return outcome;
-      await delay(KEY_RETRY_INTERVAL_MS);
-    }
+      await delay(Math.min(KEY_RETRY_INTERVAL_MS, end - now));
+    } while ((now = performance.now()) < end);
     throw new DomainError('SERVICE_UNAVAILABLE');
   }
 

@@ -39,7 +39,7 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'> & { readonly key
 /** The maximum number of logs in one statement. */
 const MAX_BATCH_LOGS = 200;
 /** The message of the error if too many changes wait, for clients and for the code of a host. */
-const QUEUE_FULL =
+export const QUEUE_FULL =
   'the write queue is full: retry later, or raise its limit (WRITE_QUEUE, or limits.writeQueue of a host)';
 /** The logs of waiting batches, in queues of creates: 10 batches of 1000 logs by default. */
 const BATCH_QUEUES = 5;
@@ -53,6 +53,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   readonly rows: TimeLogRows;
   readonly sweep: TimeLogSweep;
   readonly reads: CostlyReads;
+  /** The queues of logs that wait for a commit, also those of the host kit. */
+  readonly queues: MeasurableBatcher[];
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
   private readonly corrections: TimeLogCorrections;
@@ -99,6 +101,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, lifetime, () =>
       this.recorded(),
     );
+    this.queues = [this.writes, this.keyedWrites.writes, this.batches];
   }
 
   /**
@@ -113,11 +116,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         // The host migrates later, so all positions will come from this server.
         if (!isUndefinedFunction(error)) throw error;
       });
-  }
-
-  /** The queues of logs that wait for a commit. */
-  get queues(): readonly MeasurableBatcher[] {
-    return [this.writes, this.keyedWrites.writes, this.batches];
   }
 
   /** The number of changes that wait for a commit. */
@@ -207,7 +205,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         const [error] = await this.insert([log], statements).catch(this.rejectInsert);
         if (error) throw error;
       },
-      addOnce: (log, key) => this.keyedWrites.add(log, key, undefined, statements).catch(this.rejectInsert),
+      addOnce: (log, key, deadline) =>
+        this.keyedWrites.add(log, key, deadline, statements).catch(this.rejectInsert),
       known: (log, key) => this.keyedWrites.known(log, key, statements),
       addAll: (logs) => this.insertAll(logs, statements).catch(this.rejectInsert),
       addAllOnce: (logs, key) =>

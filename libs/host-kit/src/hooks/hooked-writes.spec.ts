@@ -18,13 +18,13 @@ it('takes the turn of a batch with as many logs for a batch with a hook in its t
       return work({});
     },
   };
-  const call = { caller: { id: 'ada' }, deadline: 7 };
+  const call = { caller: { id: 'ada' } };
   const hooks = { within: () => undefined };
   const writes = new HookedWrites(new InMemoryTimeLogRepository(), timeLogs, hooks, call, false);
   const logs = [newLog(), newLog()];
-  await writes.addAll(logs);
-  await writes.addAllOnce(logs, { caller: 'ada', text: 'key' });
-  await writes.add(logs[0]!);
+  await writes.addAll(logs, 'ada', 7);
+  await writes.addAllOnce(logs, { caller: 'ada', text: 'key' }, 'ada', 7);
+  await writes.add(logs[0]!, 7);
   expect(turns).toEqual([
     [undefined, 'ada', 7, 2],
     ['["ada","key"]', 'ada', 7, 2],

@@ -15,19 +15,8 @@ import {
 } from '../../../../src/time-log/index.js';
 import { faultOf, throwFaults } from '../../../errors/src/index.js';
 import { deepFreeze, jsonCopy, jsonFault } from '../attributes/json.js';
-import {
-  changeOfRecord,
-  queueKeyOf,
-  runWithin,
-  type SharedCreates,
-  writtenChange,
-} from './shared-creates.js';
-import type {
-  BatchedTimeLogHooks,
-  TimeLogChange,
-  TimeLogHooks,
-  WrittenTimeLogChange,
-} from './time-log-hooks.js';
+import { changeOfRecord, runWithin, type SharedCreates, writtenChange } from './shared-creates.js';
+import type { BatchedTimeLogHooks, TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
 
 /**
  * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. Without
@@ -48,20 +37,17 @@ export class HookedWrites implements CallWrites {
 
   async add(sent: TimeLog, deadline?: number): Promise<TimeLog> {
     const log = await this.beforeRecord(sent);
-    if (this.isShared) await this.shared!.add({ log, call: this.call }, deadline);
-    else await this.record([log], (writes) => writes.add(log, deadline));
+    await this.create(log, undefined, deadline);
     return log;
   }
 
   async addOnce(sent: TimeLog, key: IdempotencyKey, deadline?: number): Promise<TimeLog | string> {
     const isKnown = this.hooks.before && (await this.known(sent, key)) !== undefined;
     const log = isKnown ? sent : await this.beforeRecord(sent);
-    const id = this.isShared
-      ? await this.shared!.add({ log, key, call: this.call }, deadline)
-      : await this.record([log], (writes) => writes.addOnce(log, key, deadline), key);
+    const id = await this.create(log, key, deadline);
     if (id === log.id) return log;
-    const [replaced] = (await this.replaced(key)) ?? [];
-    return replaced ? TimeLog.record(replaced, id) : id;
+    const [replaced] = (await this.replayed(key, [id])) ?? [];
+    return replaced ?? id;
   }
 
   known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
@@ -70,7 +56,8 @@ export class HookedWrites implements CallWrites {
 
   async addAll(sent: readonly TimeLog[], caller?: string, deadline?: number): Promise<readonly TimeLog[]> {
     const logs = await this.beforeRecords(sent);
-    await this.record(logs, (writes) => writes.addAll(logs, caller, deadline), undefined, logs.length);
+    const store = async (writes: TimeLogWrites) => (await writes.addAll(logs, caller, deadline), logs);
+    await this.record(store, undefined, deadline, logs.length);
     return logs;
   }
 
@@ -82,11 +69,13 @@ export class HookedWrites implements CallWrites {
   ): Promise<readonly (TimeLog | string)[]> {
     const isKnown = this.hooks.before && (await this.knownAll(sent, key)) !== undefined;
     const logs = isKnown ? sent : await this.beforeRecords(sent);
-    const store = (writes: TimeLogWrites) => writes.addAllOnce(logs, key, caller, deadline);
-    const ids = await this.record(logs, store, key, logs.length);
-    if (ids[0] === logs[0]?.id) return logs;
-    const replaced = await this.replaced(key);
-    return replaced ? replaced.map((values, index) => TimeLog.record(values, ids[index]!)) : ids;
+    let ids!: readonly string[];
+    const store = async (writes: TimeLogWrites) => {
+      ids = await writes.addAllOnce(logs, key, caller, deadline);
+      return ids[0] === logs[0]?.id ? logs : [];
+    };
+    await this.record(store, queueKeyOf(key), deadline, logs.length);
+    return ids[0] === logs[0]?.id ? logs : ((await this.replayed(key, ids)) ?? ids);
   }
 
   knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
@@ -110,12 +99,18 @@ export class HookedWrites implements CallWrites {
     const { caller } = this.call;
     const log = await this.before({ kind: 'correct', id, values: normalizedValues(sent), caller }, sent);
     const values = normalizedValues(log);
-    return this.change(
-      (writes) => writes.correct(log, access, ...more),
-      (corrected, previous) => ({ kind: 'correct', id, values, log: corrected, previous, caller }),
-      id,
-      access,
-    );
+    return this.transact(async (writes, transaction) => {
+      if (!transaction) return writes.correct(log, access, ...more);
+      const previous = await writes.get(id, access, undefined, true);
+      const corrected = previous && (await writes.correct(log, access, ...more));
+      if (corrected)
+        await runWithin(
+          this.hooks,
+          [{ kind: 'correct', id, values, log: corrected, previous, caller }],
+          transaction,
+        );
+      return corrected;
+    }, id);
   }
 
   async delete(
@@ -125,16 +120,36 @@ export class HookedWrites implements CallWrites {
   ): Promise<TimeLog | undefined> {
     const { caller } = this.call;
     await this.before({ kind: 'delete', id, caller }, undefined);
-    return this.change(
-      (writes) => writes.delete(id, access, ...more),
-      (log, previous) => ({ kind: 'delete', id, log, previous, caller }),
-      id,
-      access,
-    );
+    return this.transact(async (writes, transaction) => {
+      const log = await writes.delete(id, access, ...more);
+      const changes = log ? [{ kind: 'delete', id, log, previous: log, caller } as const] : [];
+      if (transaction) await runWithin(this.hooks, changes, transaction);
+      return log;
+    }, id);
   }
 
-  private get isShared(): boolean {
-    return this.shared !== undefined && this.call.manager === undefined;
+  /** Stores a log. Returns its id, or that of the log of a known key. */
+  private async create(log: TimeLog, key?: IdempotencyKey, deadline?: number): Promise<string> {
+    const { call, shared } = this;
+    const store = async (wait?: number) => {
+      let { id } = log;
+      const add = async (writes: TimeLogWrites) => {
+        if (key) id = await writes.addOnce(log, key, wait);
+        else await writes.add(log, wait);
+        return id === log.id ? [log] : [];
+      };
+      await this.record(add, key && queueKeyOf(key), wait);
+      return id;
+    };
+    return shared && !call.manager ? shared.add({ log, key, call }, deadline, store) : store(deadline);
+  }
+
+  /** Returns the logs of a known key if a hook replaced their values. */
+  private async replayed(
+    key: IdempotencyKey,
+    ids: readonly string[],
+  ): Promise<readonly TimeLog[] | undefined> {
+    return (await this.replaced(key))?.map((values, index) => TimeLog.record(values, ids[index]!));
   }
 
   private beforeRecord(log: TimeLog): Promise<TimeLog> {
@@ -163,47 +178,34 @@ export class HookedWrites implements CallWrites {
     return replaced;
   }
 
-  /** Stores logs and runs `within`, unless the key has recorded earlier ones. Writes with one key run one at a time. */
-  private record<Outcome>(
-    logs: readonly TimeLog[],
-    store: (writes: TimeLogWrites) => Promise<Outcome>,
-    key?: IdempotencyKey,
+  /** Stores logs and runs `within` for those that are new. Writes with the same queue key run one at a time. */
+  private async record(
+    store: (writes: TimeLogWrites) => Promise<readonly TimeLog[]>,
+    queueKey?: string,
+    deadline?: number,
     batch?: number,
-  ): Promise<Outcome> {
-    const run = async (writes: TimeLogWrites, transaction?: TransactionHandle) => {
-      const outcome = await store(writes);
-      const [id = logs[0]?.id] = [outcome].flat() as unknown[];
-      const changes = id === logs[0]?.id ? logs.map((log) => writtenChange(log, this.call)) : [];
-      if (transaction) await runWithin(this.hooks, changes, transaction);
-      return outcome;
-    };
-    return this.transact(run, key && queueKeyOf(key), batch);
-  }
-
-  /** Changes the log with an id, and runs `within` if it exists. */
-  private change(
-    write: (writes: TimeLogWrites) => Promise<TimeLog | undefined>,
-    changeTo: (log: TimeLog, previous: TimeLog) => WrittenTimeLogChange,
-    id: string,
-    access: ProjectAccess,
-  ): Promise<TimeLog | undefined> {
-    return this.transact(async (writes, transaction) => {
-      if (!transaction) return write(writes);
-      const previous = await writes.get(id, access, undefined, true);
-      const log = previous && (await write(writes));
-      if (log) await runWithin(this.hooks, [changeTo(log, previous)], transaction);
-      return log;
-    }, id);
+  ): Promise<void> {
+    await this.transact(
+      async (writes, transaction) => {
+        const logs = await store(writes);
+        const changes = logs.map((log) => writtenChange(log, this.call));
+        if (transaction) await runWithin(this.hooks, changes, transaction);
+      },
+      queueKey,
+      deadline,
+      batch,
+    );
   }
 
   /** Runs work in the transaction of the call or in one of its own; without `within` it needs none. */
   private transact<Outcome>(
     work: (writes: TimeLogWrites, transaction?: TransactionHandle) => Promise<Outcome>,
     queueKey?: string,
+    deadline?: number,
     batch?: number,
   ): Promise<Outcome> {
     if (!this.hooks.within) return work(this.writes);
-    const { manager, caller, deadline } = this.call;
+    const { manager, caller } = this.call;
     if (manager) return work(this.timeLogs.within(manager), manager);
     const run = (transaction: TransactionHandle) => work(this.timeLogs.within(transaction), transaction);
     return this.timeLogs.transact(run, queueKey, caller?.id, deadline, batch);
@@ -216,4 +218,9 @@ function replace(log: TimeLog, { attributes, ...values }: TimeLogValues): TimeLo
   const fault = jsonFault(attributes, { depth: Infinity, bytes: Infinity });
   if (fault !== undefined) throwFaults([faultOf('attributes', attributes, 'json', fault)]);
   return TimeLog.replace(log, { ...values, attributes: deepFreeze(jsonCopy(attributes)) as Attributes });
+}
+
+/** Returns a text that is different for each key of each caller. */
+function queueKeyOf({ caller, text }: IdempotencyKey): string {
+  return JSON.stringify([caller, text]);
 }

@@ -1,25 +1,96 @@
-import { expect, it } from '@jest/globals';
-import type { IdempotencyKey, TimeLog } from '../../../../src/time-log/index.js';
+import { afterEach, expect, it, jest } from '@jest/globals';
+import { DomainError } from '../../../errors/src/index.js';
 import { newLog } from '../contract/new-log.js';
+import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.repository.js';
 import { SharedCreates } from './shared-creates.js';
 
-it.each([
-  ['ada', 'bob'],
-  ['bob', 'ada'],
-])('stores the keys of %s and %s in one order, so that two instances never deadlock', async (...callers) => {
-  const stored: string[] = [];
-  const writes = {
-    addAll: () => Promise.resolve(),
-    addOnce: (log: TimeLog, key: IdempotencyKey) => {
-      stored.push(key.caller);
-      return Promise.resolve(log.id);
-    },
+/** The events of the transaction of two creates; the first one has a key. */
+interface Events {
+  readonly addOnce?: () => void;
+  readonly within?: () => void;
+  readonly commit?: () => void;
+}
+
+let now = 0;
+const fail = (code: 'CONFLICT' | 'SERVICE_UNAVAILABLE' | 'IDEMPOTENCY_KEY_REUSED') => () => {
+  throw code === 'SERVICE_UNAVAILABLE'
+    ? new DomainError(code)
+    : new DomainError({ code, status: 400, message: code });
+};
+const unavailable = fail('SERVICE_UNAVAILABLE');
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+it.each<[string, Events, string, string]>([
+  ['a success', {}, 'shared', 'shared'],
+  ['an error of the hook', { within: fail('CONFLICT') }, 'alone', 'alone'],
+  ['an outage for the hook', { within: unavailable }, 'alone', 'alone'],
+  ['an error at the commit', { commit: fail('CONFLICT') }, 'alone', 'alone'],
+  ['an outage at the commit', { commit: unavailable }, 'SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
+  ['a key that is in use', { addOnce: unavailable }, 'alone', 'shared'],
+  ['a key with other values', { addOnce: fail('IDEMPOTENCY_KEY_REUSED') }, 'alone', 'shared'],
+  ['an error of one key', { addOnce: fail('CONFLICT') }, 'alone', 'alone'],
+  [
+    'an error at the end of the deadline',
+    { within: () => (now += 2_000), commit: fail('CONFLICT') },
+    'SERVICE_UNAVAILABLE',
+    'SERVICE_UNAVAILABLE',
+  ],
+])('after %s', async (_event, events, ...outcomes) => {
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  let happening: Events = {};
+  class Repository extends InMemoryTimeLogRepository {
+    override async addOnce(...create: Parameters<InMemoryTimeLogRepository['addOnce']>): Promise<string> {
+      happening.addOnce?.();
+      return super.addOnce(...create);
+    }
+
+    override async transact<T>(work: (transaction: object) => Promise<T>): Promise<T> {
+      const outcome = await work({});
+      happening.commit?.();
+      // After the first create, which shares its transaction with none.
+      happening = events;
+      return outcome;
+    }
+  }
+  const hooks = { batched: true, within: () => happening.within?.() } as const;
+  const shared = new SharedCreates(new Repository(), hooks, { queue: 9, wait: 1_000 });
+  const add = (text?: string) => {
+    const log = newLog();
+    const key = text === undefined ? undefined : { caller: 'ada', text };
+    const outcome = shared.add({ log, key, call: {} }, undefined, () => Promise.resolve('alone'));
+    return outcome.then(
+      (id) => (id === log.id ? 'shared' : id),
+      (error: unknown) => (error as DomainError).code,
+    );
   };
-  const timeLogs = { within: () => writes, transact: (work: (transaction: object) => unknown) => work({}) };
-  const hooks = { batched: true, within: () => undefined } as const;
-  const creates = new SharedCreates(timeLogs as never, hooks, { queue: 10, wait: 10_000 });
-  const keys = callers.map((caller) => ({ caller, text: 'key' }));
-  // The first one starts a transaction of its own.
-  await Promise.all([undefined, ...keys].map((key) => creates.add({ log: newLog(), key: key!, call: {} })));
-  expect(stored).toEqual(['ada', 'bob']);
+  expect(await Promise.all([add(), add('key'), add()])).toEqual(['shared', ...outcomes]);
+});
+
+it('accepts no more creates while too many wait for a transaction of their own', async () => {
+  const repository = new InMemoryTimeLogRepository();
+  jest
+    .spyOn(repository, 'addOnce')
+    .mockImplementation(() => Promise.reject(new DomainError('SERVICE_UNAVAILABLE')));
+  const shared = new SharedCreates(
+    repository,
+    { batched: true, within: () => undefined },
+    { queue: 1, wait: 60_000 },
+  );
+  let end!: (id: string) => void;
+  const create = { log: newLog(), key: { caller: 'ada', text: 'key' }, call: {} };
+  const begun = new Promise<void>((begin) => {
+    void shared.add(create, undefined, () => {
+      begin();
+      return new Promise((resolve) => (end = resolve));
+    });
+  });
+  await begun;
+  const other = (deadline?: number) =>
+    shared.add({ log: newLog(), call: {} }, deadline, () => Promise.reject(new Error()));
+  await expect(other()).rejects.toThrow('the write queue is full');
+  await other(60_000);
+  end('');
 });

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import {
   type IdempotencyKey,
   normalizedValues,
+  QUEUE_FULL,
   type RecordOptions,
   type TimeLog,
   type TimeLogRepository,
@@ -22,67 +23,101 @@ const MAX_SHARED_CREATES = 200;
 
 interface Create {
   readonly log: TimeLog;
-  readonly key?: IdempotencyKey;
+  readonly key?: IdempotencyKey | undefined;
   readonly call: RecordOptions;
 }
 
-/** Stores concurrent creates in one transaction, with one call of the hook. */
+/**
+ * Stores creates that come at once in one transaction, with a hook that takes all of them. If it fails, each create
+ * gets a transaction of its own, so that none depends on another.
+ */
 export class SharedCreates {
-  private readonly batcher: Batcher<Create, string>;
+  readonly queue: Batcher<Create, string | undefined>;
+  /** The number of creates that wait for a transaction of their own, or have one. */
+  private alone = 0;
 
   constructor(
     private readonly timeLogs: Pick<TimeLogRepository, 'transact' | 'within'>,
     private readonly hooks: BatchedTimeLogHooks,
-    { queue, wait }: WriteLimits,
+    private readonly limits: WriteLimits,
   ) {
-    this.batcher = new Batcher(
-      (creates) => timeLogs.transact((transaction) => this.store(creates, transaction)),
-      { batch: MAX_SHARED_CREATES, queue, wait },
-      // A hook may throw anything because of one log. An outage or a timeout concerns all.
-      (error) => !(error instanceof DomainError && error.code === 'SERVICE_UNAVAILABLE'),
-    );
+    const { queue, wait } = limits;
+    this.queue = new Batcher((creates) => this.storeAll(creates), {
+      batch: MAX_SHARED_CREATES,
+      queue,
+      wait,
+      fullMessage: QUEUE_FULL,
+    });
   }
 
-  /** Returns the id of the stored log, or that of the log of a known key. */
-  add(create: Create, deadline?: number): Promise<string> {
-    return this.batcher.add(create, deadline);
+  /**
+   * Returns the id of the stored log, or that of the log of a known key. `storeAlone` stores it in a transaction of
+   * its own, which begins within the rest of the deadline.
+   */
+  async add(
+    create: Create,
+    deadline: number | undefined,
+    storeAlone: (rest: number) => Promise<string>,
+  ): Promise<string> {
+    if (deadline === undefined && this.alone >= this.limits.queue) throw unavailable(QUEUE_FULL);
+    const end = performance.now() + (deadline ?? this.limits.wait);
+    const id = await this.queue.add(create, deadline);
+    if (id !== undefined) return id;
+    const rest = end - performance.now();
+    if (rest <= 0) throw unavailable();
+    this.alone++;
+    return storeAlone(rest).finally(() => this.alone--);
+  }
+
+  /** Returns the id for each create, or undefined if it needs a transaction of its own. */
+  private async storeAll(creates: readonly Create[]): Promise<(string | undefined)[]> {
+    let isStored = false as boolean;
+    try {
+      return await this.timeLogs.transact(async (transaction) => {
+        const ids = await this.store(creates, transaction);
+        isStored = true;
+        return ids;
+      });
+    } catch (error) {
+      // After an outage during the commit, the logs may be stored.
+      if (creates.length === 1 || (isStored && isUnavailable(error))) throw error;
+      return creates.map(() => undefined);
+    }
   }
 
   private async store(
     creates: readonly Create[],
     transaction: TransactionHandle,
-  ): Promise<(string | Error)[]> {
+  ): Promise<(string | undefined)[]> {
     const writes = this.timeLogs.within(transaction);
-    const outcomes = new Map<Create, string | Error>(creates.map((create) => [create, create.log.id]));
     const unkeyed = creates.filter(({ key }) => !key);
     if (unkeyed.length > 0) await writes.addAll(unkeyed.map(({ log }) => log));
-    // All instances lock keys in one order, so that no two of them wait for each other.
-    const keyed = creates
-      .filter(({ key }) => key)
-      .sort((a, b) => (queueKeyOf(a.key!) < queueKeyOf(b.key!) ? -1 : 1));
-    for (const create of keyed) {
-      const outcome = await writes.addOnce(create.log, create.key!).catch((error: unknown) => {
-        if (error instanceof DomainError && error.code === 'IDEMPOTENCY_KEY_REUSED') return error;
-        throw error;
-      });
-      outcomes.set(create, outcome);
+    const ids: (string | undefined)[] = [];
+    for (const { log, key } of creates) {
+      const id = key && writes.addOnce(log, key, 0).catch(rejectUnlessKeyError);
+      ids.push(key ? await id : log.id);
     }
-    const made = creates.filter((create) => outcomes.get(create) === create.log.id);
-    await runWithin(
-      this.hooks,
-      made.map(({ log, call }) => writtenChange(log, call)),
-      transaction,
-    );
-    return [...outcomes.values()];
+    const made = creates.filter(({ log }, index) => ids[index] === log.id);
+    const changes = made.map(({ log, call }) => writtenChange(log, call));
+    await runWithin(this.hooks, changes, transaction);
+    return ids;
   }
 }
 
-/** Returns a text that is different for each key of each caller. */
-export function queueKeyOf({ caller, text }: IdempotencyKey): string {
-  return JSON.stringify([caller, text]);
+/** Returns undefined for a key that is in use or was used with other values: others can be stored. */
+function rejectUnlessKeyError(error: unknown): undefined {
+  if (!isUnavailable(error) && !(error instanceof DomainError && error.code === 'IDEMPOTENCY_KEY_REUSED'))
+    throw error;
 }
 
-/** Returns the change that records a log, for `before`. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'SERVICE_UNAVAILABLE';
+}
+
+function unavailable(message?: string): DomainError {
+  return new DomainError('SERVICE_UNAVAILABLE', message);
+}
+
 export function changeOfRecord(log: TimeLog, { caller }: RecordOptions): TimeLogChange & { kind: 'record' } {
   return { kind: 'record', values: normalizedValues(log), caller };
 }

@@ -66,7 +66,7 @@ export interface BatchedTimeLogHooks<A extends Attributes = Attributes> extends 
 
   /**
    * Runs after the logs were written, in the same transaction: creates of any callers, or one correction or deletion.
-   * After an error it runs again for each half of the creates, so that a single one fails.
+   * After an error it runs again for each of several creates, in a transaction of its own: only one of them fails.
    */
   within?(changes: readonly WrittenTimeLogChange<A>[], manager: EntityManager): unknown;
 }
