@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConflictException, type INestApplication, Injectable, Module } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import {
+  type AttributesSchema,
   type BatchedTimeLogHooks,
   type TimeLogChange,
   type TimeLogHooks,
@@ -25,6 +26,9 @@ import { hostDataSource, tcpPortOf, useHosts } from './embedded.js';
 
 const CALLER = { id: 'ada', scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'] };
 const CLOSED = refusal('CONFLICT', 'the project is closed');
+const ANY_ATTRIBUTES = {
+  '~standard': { version: 1, vendor: 'host', validate: (value: object) => ({ value }) },
+} as unknown as AttributesSchema;
 /** More than the pool has connections. */
 const MANY = 30;
 
@@ -176,6 +180,43 @@ describe('the hooks of a host', () => {
     expect(recorded.logs.map(({ description }) => description)).toEqual(['stamped', 'stamped']);
     policy.replace = () => undefined;
     expect(await service.recordAllOnce([LOG, LOG], ofBatch)).toEqual({ ...recorded, isReplay: true });
+
+    // A caller that has lost the project of the replaced log; then a key that version 0.2 has taken over.
+    policy.replace = ({ values }) => values && { ...values, projectId: randomUUID() };
+    const owned = { caller: 'ada', text: randomUUID() };
+    const { log } = await service.recordOnce(LOG, owned);
+    const bound = { access: [LOG.projectId] };
+    await expect(service.recordOnce(LOG, owned, bound)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(await service.recordOnce(LOG, owned)).toEqual({ log, isReplay: true });
+    const id = randomUUID();
+    await sql('update time_log_keys set time_log_id = $1 where text = $2', [id, owned.text]);
+    expect(await service.recordOnce(LOG, owned, bound)).toMatchObject({
+      log: { ...LOG, id },
+      isReplay: true,
+    });
+  });
+
+  it('may replace attributes by other JSON objects, in any order, and keep them', async () => {
+    await serve({ attributes: ANY_ATTRIBUTES });
+    const service = app.get(TimeLogService);
+    const sent = { ...LOG, attributes: { sent: 1 } };
+    const key = { caller: 'ada', text: randomUUID() };
+    const attributes = { zz: 1, a: { y: 1, b: 2 } };
+    policy.replace = ({ values }) => values && { ...values, attributes };
+    const { log } = await service.recordOnce(sent, key);
+    const replay = await service.recordOnce(sent, key);
+    expect([log.attributes, JSON.stringify(replay.log)]).toEqual([attributes, JSON.stringify(log)]);
+
+    const cycle: Record<string, unknown> = {};
+    cycle.cycle = cycle;
+    for (const wrong of [null, [1], 'x', cycle]) {
+      policy.replace = ({ values }) => values && { ...values, attributes: wrong as never };
+      await expect(service.record(sent)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    }
+    policy.replace = ({ values }) => values && { ...values, attributes: undefined };
+    await sql('alter table audit drop constraint audit_log_id_key');
+    expect((await service.record(sent)).attributes).toEqual(sent.attributes);
+    expect((await service.correct(log.id, sent)).attributes).toEqual(sent.attributes);
   });
 
   it('cannot replace values against our rules, or the access of the caller', async () => {

@@ -8,7 +8,7 @@ import {
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
 } from '../domain/idempotency-key.js';
-import { normalizedValues, replacedValuesOf, TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import { replacedValuesOf, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import { TimeLogKey } from './time-log-key.entity.js';
 import { allWritten } from './storage-errors.js';
 import type { TimeLogRows } from './time-log-rows.js';
@@ -124,7 +124,9 @@ export class KeyedTimeLogWrites {
     within: Statements = this.database,
   ): Promise<readonly TimeLogValues[] | undefined> {
     const [key] = await within.query<{ readonly replaced: string | null }>(
-      `select replaced::text from ${this.database.table(TimeLogKey)} where principal = $1 and text = $2`,
+      // Version 0.2 takes over an expired key without changing the column.
+      `select replaced::text from ${this.database.table(TimeLogKey)}
+        where principal = $1 and text = $2 and replaced->0->>'id' = time_log_id::text`,
       [caller, text],
     );
     return key?.replaced ? (JSON.parse(key.replaced) as TimeLogValues[]) : undefined;
@@ -245,7 +247,7 @@ function insertionOfBatch(
       select ${locks(principal!, text!, table!)} as is_free where ${condition}
     ), stored as (
       insert into ${keys} as keys (${KEY_COLUMNS})
-      select ${principal}, ${text}, decode(${fingerprint}, 'hex'), ($1::uuid[])[1], $1::uuid[], ${replaced}::jsonb from free where is_free
+      select ${principal}, ${text}, decode(${fingerprint}, 'hex'), ($1::uuid[])[1], $1::uuid[], ${replaced}::json from free where is_free
       ${onConflict(lifetime)}
       returning 1
     ), written as (
@@ -276,7 +278,7 @@ function insertionInto(
        where ${locks('key_principal', 'key_text', table!)}
     ), stored as (
       insert into ${keys} as keys (${KEY_COLUMNS})
-      select key_principal, key_text, decode(key_fingerprint, 'hex'), id, null, key_replaced::jsonb from free
+      select key_principal, key_text, decode(key_fingerprint, 'hex'), id, null, key_replaced::json from free
       ${onConflict(lifetime)}
       returning time_log_id as id
     ), written as (
@@ -286,9 +288,9 @@ function insertionInto(
     select id from stored where ${allWritten('(select count(*) from stored)')}`;
 }
 
-/** Returns the values of logs as JSON if a hook has replaced some of them. */
+/** Returns logs as JSON if a hook has replaced values of some of them. */
 function replacementOf(logs: readonly TimeLog[]): string | null {
-  return logs.some(replacedValuesOf) ? JSON.stringify(logs.map((log) => normalizedValues(log))) : null;
+  return logs.some(replacedValuesOf) ? JSON.stringify(logs) : null;
 }
 
 /** Returns a unique map key. The text of an idempotency key has no line break. */

@@ -30,8 +30,8 @@ export class TimeLogKey {
   @Column({ type: 'uuid', array: true, name: 'time_log_ids', nullable: true })
   readonly timeLogIds!: string[] | null;
 
-  /** The values of its logs, in order, if a hook has replaced those that were sent. */
-  @Column({ type: 'jsonb', nullable: true })
+  /** Its logs, in order, if a hook has replaced the values that were sent. Not jsonb, which reorders attributes. */
+  @Column({ type: 'json', nullable: true })
   readonly replaced!: readonly TimeLogValues[] | null;
 
   @Column({ type: 'timestamptz', precision: 3, name: 'created_at', default: () => 'now()' })

@@ -14,9 +14,13 @@ import {
   type TransactionHandle,
 } from '../../../../src/time-log/index.js';
 import { faultOf, throwFaults } from '../../../errors/src/index.js';
-import { deepFreeze, jsonCopy, jsonFault } from '../attributes/json.js';
+import { MAX_JSON_DEPTH } from '../../../strict-request/src/index.js';
+import { deepFreeze, isPlainObject, jsonCopy, jsonFault } from '../attributes/json.js';
 import { changeOfRecord, runWithin, type SharedCreates, writtenChange } from './shared-creates.js';
 import type { BatchedTimeLogHooks, TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
+
+/** The limits of the attributes of a hook. As in a body, they are within one level. */
+const BOUNDS = { depth: MAX_JSON_DEPTH - 1, bytes: Infinity };
 
 /**
  * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. Without
@@ -144,12 +148,17 @@ export class HookedWrites implements CallWrites {
     return shared && !call.manager ? shared.add({ log, key, call }, deadline, store) : store(deadline);
   }
 
-  /** Returns the logs of a known key if a hook replaced their values. */
+  /** Returns the logs of a known key if a hook replaced their values, whose projects the caller may have lost. */
   private async replayed(
     key: IdempotencyKey,
     ids: readonly string[],
   ): Promise<readonly TimeLog[] | undefined> {
-    return (await this.replaced(key))?.map((values, index) => TimeLog.record(values, ids[index]!));
+    const logs = (await this.replaced(key))?.map((values, index) => TimeLog.record(values, ids[index]!));
+    accessTo(
+      logs?.map(({ projectId }) => projectId),
+      this.call,
+    );
+    return logs;
   }
 
   private beforeRecord(log: TimeLog): Promise<TimeLog> {
@@ -212,10 +221,13 @@ export class HookedWrites implements CallWrites {
   }
 }
 
-/** Returns a log with the values of a hook. Throws DomainError VALIDATION_ERROR if they break our own rules. */
+/**
+ * Returns a log with the values of a hook; without attributes, those of the log stay. Throws DomainError
+ * VALIDATION_ERROR if they break our own rules.
+ */
 function replace(log: TimeLog, { attributes, ...values }: TimeLogValues): TimeLog {
-  if (attributes === undefined) return TimeLog.replace(log, values);
-  const fault = jsonFault(attributes, { depth: Infinity, bytes: Infinity });
+  if (attributes === undefined) return TimeLog.replace(log, { ...values, attributes: log.attributes });
+  const fault = isPlainObject(attributes) ? jsonFault(attributes, BOUNDS) : 'must be an object';
   if (fault !== undefined) throwFaults([faultOf('attributes', attributes, 'json', fault)]);
   return TimeLog.replace(log, { ...values, attributes: deepFreeze(jsonCopy(attributes)) as Attributes });
 }

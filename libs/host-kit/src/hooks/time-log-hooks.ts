@@ -40,10 +40,10 @@ type Replacement<A extends Attributes> = TimeLogValues<A> | void;
 interface BeforeHook<A extends Attributes> {
   /**
    * Runs before anything is written, for each log. An error rejects the change and becomes the response. Returned
-   * values replace those that were sent; our rules and the access of the caller are checked again, the schema of
-   * attributes is not. It does not run if an idempotency key has recorded the log already. If the change is part of a
-   * transaction of the caller, it must query the database through `manager`: a second connection for each transaction
-   * can deadlock the pool.
+   * values replace those that were sent, except for missing attributes; our rules and the access of the caller are
+   * checked again, the schema of attributes is not. It does not run if an idempotency key has recorded the log already.
+   * If the change is part of a transaction of the caller, it must query the database through `manager`: a second
+   * connection for each transaction can deadlock the pool.
    */
   before?(change: TimeLogChange<A>, manager?: EntityManager): Replacement<A> | Promise<Replacement<A>>;
 }

@@ -9,7 +9,7 @@ export class KeepReplacedValues1766100600000 implements MigrationInterface {
   up(runner: QueryRunner): Promise<void> {
     return runText(
       runner,
-      `set local lock_timeout = '10s'; alter table {{time_log_keys}} add column if not exists replaced jsonb`,
+      `set local lock_timeout = '10s'; alter table {{time_log_keys}} add column if not exists replaced json`,
     );
   }
 

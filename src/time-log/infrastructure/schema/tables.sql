@@ -31,8 +31,8 @@ create table {{time_log_keys}} (
   created_at timestamptz(3) not null default now(),
   -- All logs of a batch, in order; the first one is also time_log_id.
   time_log_ids uuid[],
-  -- The values of its logs, in order, if a hook has replaced those that were sent.
-  replaced jsonb,
+  -- Its logs, in order, if a hook has replaced the values that were sent. Not jsonb, which reorders attributes.
+  replaced json,
   constraint time_log_keys_pkey primary key (principal, text)
 );
 create index time_log_keys_created_at_idx on {{time_log_keys}} (created_at);
