@@ -19,6 +19,13 @@ import { deepFreeze, isPlainObject, jsonCopy, jsonFault } from '../attributes/js
 import { changeOfRecord, runWithin, type SharedCreates, writtenChange } from './shared-creates.js';
 import type { BatchedTimeLogHooks, TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
 
+/** The arguments of a transaction for its queue. */
+interface Turn {
+  readonly queueKey?: string | undefined;
+  readonly deadline?: number | undefined;
+  readonly batch?: number;
+}
+
 /** The limits of the attributes of a hook. As in a body, they are within one level. */
 const BOUNDS = { depth: MAX_JSON_DEPTH - 1, bytes: Infinity };
 
@@ -61,7 +68,7 @@ export class HookedWrites implements CallWrites {
   async addAll(sent: readonly TimeLog[], caller?: string, deadline?: number): Promise<readonly TimeLog[]> {
     const logs = await this.beforeRecords(sent);
     const store = async (writes: TimeLogWrites) => (await writes.addAll(logs, caller, deadline), logs);
-    await this.record(store, undefined, deadline, logs.length);
+    await this.record(store, { deadline, batch: logs.length });
     return logs;
   }
 
@@ -78,7 +85,7 @@ export class HookedWrites implements CallWrites {
       ids = await writes.addAllOnce(logs, key, caller, deadline);
       return ids[0] === logs[0]?.id ? logs : [];
     };
-    await this.record(store, queueKeyOf(key), deadline, logs.length);
+    await this.record(store, { queueKey: queueKeyOf(key), deadline, batch: logs.length });
     return ids[0] === logs[0]?.id ? logs : ((await this.replayed(key, ids)) ?? ids);
   }
 
@@ -103,18 +110,21 @@ export class HookedWrites implements CallWrites {
     const { caller } = this.call;
     const log = await this.before({ kind: 'correct', id, values: normalizedValues(sent), caller }, sent);
     const values = normalizedValues(log);
-    return this.transact(async (writes, transaction) => {
-      if (!transaction) return writes.correct(log, access, ...more);
-      const previous = await writes.get(id, access, undefined, true);
-      const corrected = previous && (await writes.correct(log, access, ...more));
-      if (corrected)
-        await runWithin(
-          this.hooks,
-          [{ kind: 'correct', id, values, log: corrected, previous, caller }],
-          transaction,
-        );
-      return corrected;
-    }, id);
+    return this.transact(
+      async (writes, transaction) => {
+        if (!transaction) return writes.correct(log, access, ...more);
+        const previous = await writes.get(id, access, undefined, true);
+        const corrected = previous && (await writes.correct(log, access, ...more));
+        if (corrected)
+          await runWithin(
+            this.hooks,
+            [{ kind: 'correct', id, values, log: corrected, previous, caller }],
+            transaction,
+          );
+        return corrected;
+      },
+      { queueKey: id },
+    );
   }
 
   async delete(
@@ -124,25 +134,28 @@ export class HookedWrites implements CallWrites {
   ): Promise<TimeLog | undefined> {
     const { caller } = this.call;
     await this.before({ kind: 'delete', id, caller }, undefined);
-    return this.transact(async (writes, transaction) => {
-      const log = await writes.delete(id, access, ...more);
-      const changes = log ? [{ kind: 'delete', id, log, previous: log, caller } as const] : [];
-      if (transaction) await runWithin(this.hooks, changes, transaction);
-      return log;
-    }, id);
+    return this.transact(
+      async (writes, transaction) => {
+        const log = await writes.delete(id, access, ...more);
+        const changes = log ? [{ kind: 'delete', id, log, previous: log, caller } as const] : [];
+        if (transaction) await runWithin(this.hooks, changes, transaction);
+        return log;
+      },
+      { queueKey: id },
+    );
   }
 
   /** Stores a log. Returns its id, or that of the log of a known key. */
   private async create(log: TimeLog, key?: IdempotencyKey, deadline?: number): Promise<string> {
     const { call, shared } = this;
-    const store = async (wait?: number) => {
+    const store = async (wait?: number, requireTime?: () => void) => {
       let { id } = log;
       const add = async (writes: TimeLogWrites) => {
         if (key) id = await writes.addOnce(log, key, wait);
         else await writes.add(log, wait);
         return id === log.id ? [log] : [];
       };
-      await this.record(add, key && queueKeyOf(key), wait);
+      await this.record(add, { queueKey: key && queueKeyOf(key), deadline: wait }, requireTime);
       return id;
     };
     return shared && !call.manager ? shared.add({ log, key, call }, deadline, store) : store(deadline);
@@ -190,28 +203,21 @@ export class HookedWrites implements CallWrites {
   /** Stores logs and runs `within` for those that are new. Writes with the same queue key run one at a time. */
   private async record(
     store: (writes: TimeLogWrites) => Promise<readonly TimeLog[]>,
-    queueKey?: string,
-    deadline?: number,
-    batch?: number,
+    turn: Turn,
+    beforeCommit?: () => void,
   ): Promise<void> {
-    await this.transact(
-      async (writes, transaction) => {
-        const logs = await store(writes);
-        const changes = logs.map((log) => writtenChange(log, this.call));
-        if (transaction) await runWithin(this.hooks, changes, transaction);
-      },
-      queueKey,
-      deadline,
-      batch,
-    );
+    await this.transact(async (writes, transaction) => {
+      const logs = await store(writes);
+      const changes = logs.map((log) => writtenChange(log, this.call));
+      if (transaction) await runWithin(this.hooks, changes, transaction);
+      beforeCommit?.();
+    }, turn);
   }
 
   /** Runs work in the transaction of the call or in one of its own; without `within` it needs none. */
   private transact<Outcome>(
     work: (writes: TimeLogWrites, transaction?: TransactionHandle) => Promise<Outcome>,
-    queueKey?: string,
-    deadline?: number,
-    batch?: number,
+    { queueKey, deadline, batch }: Turn,
   ): Promise<Outcome> {
     if (!this.hooks.within) return work(this.writes);
     const { manager, caller } = this.call;

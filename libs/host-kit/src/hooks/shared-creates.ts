@@ -27,12 +27,15 @@ interface Create {
   readonly call: RecordOptions;
 }
 
+/** A create, and a function that throws DomainError SERVICE_UNAVAILABLE if its time is over. */
+type TimedCreate = Create & { readonly requireTime: () => void };
+
 /**
  * Stores creates that come at once in one transaction, with a hook that takes all of them. If it fails, each create
  * gets a transaction of its own, so that none depends on another.
  */
 export class SharedCreates {
-  readonly queue: Batcher<Create, string | undefined>;
+  readonly queue: Batcher<TimedCreate, string | undefined>;
   /** The number of creates that wait for a transaction of their own, or have one. */
   private alone = 0;
 
@@ -52,29 +55,32 @@ export class SharedCreates {
 
   /**
    * Returns the id of the stored log, or that of the log of a known key. `storeAlone` stores it in a transaction of
-   * its own, which begins within the rest of the deadline.
+   * its own within the rest of the deadline: it calls `requireTime` before the commit.
    */
   async add(
     create: Create,
     deadline: number | undefined,
-    storeAlone: (rest: number) => Promise<string>,
+    storeAlone: (rest: number, requireTime: () => void) => Promise<string>,
   ): Promise<string> {
     if (deadline === undefined && this.alone >= this.limits.queue) throw unavailable(QUEUE_FULL);
     const end = performance.now() + (deadline ?? this.limits.wait);
-    const id = await this.queue.add(create, deadline);
+    const requireTime = () => {
+      if (performance.now() >= end) throw unavailable();
+    };
+    const id = await this.queue.add({ ...create, requireTime }, deadline);
     if (id !== undefined) return id;
-    const rest = end - performance.now();
-    if (rest <= 0) throw unavailable();
+    requireTime();
     this.alone++;
-    return storeAlone(rest).finally(() => this.alone--);
+    return storeAlone(end - performance.now(), requireTime).finally(() => this.alone--);
   }
 
   /** Returns the id for each create, or undefined if it needs a transaction of its own. */
-  private async storeAll(creates: readonly Create[]): Promise<(string | undefined)[]> {
+  private async storeAll(creates: readonly TimedCreate[]): Promise<(string | undefined)[]> {
     let isStored = false as boolean;
     try {
       return await this.timeLogs.transact(async (transaction) => {
         const ids = await this.store(creates, transaction);
+        creates.forEach(({ requireTime }) => requireTime());
         isStored = true;
         return ids;
       });
@@ -93,10 +99,8 @@ export class SharedCreates {
     const unkeyed = creates.filter(({ key }) => !key);
     if (unkeyed.length > 0) await writes.addAll(unkeyed.map(({ log }) => log));
     const ids: (string | undefined)[] = [];
-    for (const { log, key } of creates) {
-      const id = key && writes.addOnce(log, key, 0).catch(rejectUnlessKeyError);
-      ids.push(key ? await id : log.id);
-    }
+    for (const { log, key } of creates)
+      ids.push(key ? await writes.addOnce(log, key, 0).catch(rejectUnlessKeyError) : log.id);
     const made = creates.filter(({ log }, index) => ids[index] === log.id);
     const changes = made.map(({ log, call }) => writtenChange(log, call));
     await runWithin(this.hooks, changes, transaction);
