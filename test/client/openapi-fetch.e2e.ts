@@ -36,23 +36,6 @@ describe('openapi-fetch with the types of the OpenAPI document', () => {
     });
   });
 
-  it('gets errors by their type', async () => {
-    const { error } = await clientWith(app.token).POST('/api/v1/time-logs', {
-      body: { projectId: randomUUID(), duration: -1, date: '2026-01-31' },
-    });
-    expect([error?.error, error?.message]).toEqual([
-      'VALIDATION_ERROR',
-      'duration must be a positive number',
-    ]);
-    const { error: refused } = await clientWith('tl_unknown').GET('/api/v1/time-logs');
-    expect(refused?.error).toBe('UNAUTHORIZED');
-  });
-
-  it('asks for health as text', async () => {
-    const { data } = await clientWith(app.token).GET('/health', { parseAs: 'text' });
-    expect(data).toBe('OK');
-  });
-
   it('does not compile what the document forbids', () => {
     const client = clientWith(app.token);
     const date = '2026-01-31';

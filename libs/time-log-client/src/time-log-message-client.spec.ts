@@ -153,13 +153,6 @@ describe('the client over messages', () => {
     },
   );
 
-  it('does not know the outcome if the service fails, or failed before a refusal', async () => {
-    const fault = await failure(clientOf(refused('INTERNAL_ERROR')).client.record(LOG));
-    expect([fault.code, fault.isOutcomeUnknown]).toEqual(['INTERNAL_ERROR', true]);
-    const late = await failure(clientOf(silent, refused('FORBIDDEN')).client.record(LOG));
-    expect([late.code, late.isOutcomeUnknown]).toEqual(['FORBIDDEN', true]);
-  });
-
   it.each([
     ['a string', failed('There is no matching message handler defined in the remote service.')],
     ['an error of Nest', failed({ status: 'error', message: 'Internal server error' })],
