@@ -16,49 +16,6 @@ describe('the functions of counts and pages', () => {
     await dataSource.query(LOGS);
   });
 
-  it('count by month and decade what was appended, and find pages by it', async () => {
-    const runner = await database.transaction();
-    await runner.query('truncate time_logs');
-    await runner.query(`
-      insert into time_logs (id, project_id, duration, description, date)
-      select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '0a000000-0000-4000-8000-000000000001', 1.5, '',
-             case when n <= 2 then date '2026-01-31' else '2026-02-01' end from generate_series(1, 5) n`);
-    const answers = async () => [
-      (await runner.query(`select * from sum_time_logs(null, null, '2026-01-31')`)) as unknown,
-      (await runner.query('select total, (log).id from page_time_logs(null, null, null, 4, 4)')) as unknown,
-    ];
-    const expected = [
-      [{ n: '2', duration: '3.0' }],
-      [
-        { total: '5', id: null },
-        { total: null, id: '019c1370-4e1b-7000-8000-000000000001' },
-      ],
-    ];
-    expect(await answers()).toEqual(expected);
-    expect(await runner.query('select sign, total, duration from time_log_changes')).toEqual([
-      { sign: 1, total: 5, duration: '7.5' },
-    ]);
-    expect(await runner.query('select fold_time_log_counts(100) as folded')).toEqual([{ folded: 5 }]);
-    expect(await answers()).toEqual(expected);
-    const both = (row: object) => [false, true].map((of_all) => ({ of_all, part: '0', ...row }));
-    expect(
-      await runner.query(
-        'select of_all, month::text, part, total, duration, days, durations from time_log_months order by month, of_all',
-      ),
-    ).toEqual([
-      ...both({
-        ...{ month: '2026-01-01', total: '2', duration: '3.0' },
-        ...{ days: [...Array<null>(30).fill(null), 2], durations: [...Array<null>(30).fill(null), 3] },
-      }),
-      ...both({ month: '2026-02-01', total: '3', duration: '4.5', days: [3], durations: [4.5] }),
-    ]);
-    expect(
-      await runner.query(
-        'select of_all, decade::text, part, total, duration from time_log_decades order by 1',
-      ),
-    ).toEqual(both({ decade: '2020-01-01', total: '5', duration: '7.5' }));
-  });
-
   it('give the same pages after a column was added, also to a session that has called them before', async () => {
     const pages = () =>
       dataSource.query<unknown[]>(

@@ -122,21 +122,6 @@ describe.each([
       },
     );
 
-    it.each(['40001', '0A000'])(
-      'is in a transaction too where the level shows in %s, before the condition does',
-      async (state) => {
-        await told(
-          `create function pg_temp.refuse() returns trigger language plpgsql as $$
-           begin
-             if ${ISOLATION} = 'serializable' then raise exception 'refused' using errcode = '${state}'; end if;
-             return null;
-           end $$;
-           create trigger refuse before insert on notes for each statement execute function pg_temp.refuse()`,
-        );
-        expect(await new Database(dataSource).change(note)).toEqual([['read committed', 'on', 'false']]);
-      },
-    );
-
     it('rejects where the commit fails, and leaves nothing behind', async () => {
       await told(`set default_transaction_isolation = 'read committed'`);
       const add = new AutocommitStatement(

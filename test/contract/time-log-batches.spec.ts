@@ -153,15 +153,6 @@ describe('batches in PostgreSQL', () => {
     expect(await totalOf(projectId)).toBe(before + 4_000);
   });
 
-  it('of one caller wait, ten and more of half the size of the queue', async () => {
-    const projectId = randomUUID();
-    const busy = serviceOver(dataSource, { ...PATIENT, queue: 20 });
-    const batches = Array.from({ length: 12 }, () => busy.recordAll(valuesOf(10, projectId)));
-    const statuses = (await Promise.allSettled(batches)).map(({ status }) => status);
-    expect(statuses).toEqual([...Array<string>(11).fill('fulfilled'), 'rejected']);
-    expect(await totalOf(projectId)).toBe(110);
-  });
-
   it('in transactions with hooks wait for each other, with their weight, and delay no other change', async () => {
     const repository = new TypeOrmTimeLogRepository(new Database(dataSource), PATIENT);
     const [commit, work] = [newGate(), () => Promise.resolve()];

@@ -149,27 +149,3 @@ describe('idempotency keys in PostgreSQL', () => {
     expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toContain('time_log_keys_created_at_idx');
   });
 });
-
-describe('idempotency keys with a lifetime of 48 hours', () => {
-  const database = useDatabase();
-
-  it('hold for 48 hours, are removed then, and make a new log afterwards', async () => {
-    const { dataSource: sql } = database;
-    const [young, old, forgotten] = [newKey(), newKey(), newKey()];
-    await keep(sql, young, '47 hours 59 minutes');
-    for (const key of [old, forgotten]) await keep(sql, key, '48 hours 1 minute');
-    const instance = new TypeOrmTimeLogRepository(new Database(sql), { ...PATIENT, keyLifetime: 48 });
-    const log = newLog();
-    expect(await instance.addOnce(log, old)).toBe(log.id);
-    expect(await instance.addOnce(newLog(), old)).toBe(log.id);
-    const texts = async () => {
-      const rows = await sql.query<{ text: string }[]>('select text from time_log_keys');
-      return rows.map(({ text }) => text).sort();
-    };
-    await eventually(async () => expect(await texts()).toEqual([young.text, old.text].sort()));
-    for (const method of ['addOnce', 'known'] as const)
-      await expect(instance[method](newLog(), young)).rejects.toMatchObject({
-        code: 'IDEMPOTENCY_KEY_REUSED',
-      });
-  });
-});

@@ -47,13 +47,6 @@ describe('the positions of logs', () => {
       return events.map(({ log }) => log.id);
     });
 
-  it('are left alone where all are of this server', async () => {
-    expect(await keep()).toBe(0n);
-    const ids = [await write(), await write()];
-    expect(await keep()).toBe(0n);
-    expect(await told(2)).toEqual(ids);
-  });
-
   it('of another server come before new ones, and hide nothing: the clock is moved, once', async () => {
     const ids = [await write(), await write(FAR), await write(FAR - 1n)];
     expect(await feed.eventsAfter(undefined, 10)).not.toHaveLength(3);
@@ -65,15 +58,6 @@ describe('the positions of logs', () => {
     expect((await feed.eventsAfter(parseEventId(`${FAR}-${far}`), 10)).map(({ log }) => log.id)).toEqual(
       later,
     );
-  });
-
-  it('move again where rows of a third server come', async () => {
-    const ids = [await write(FAR)];
-    expect(await keep()).toBeGreaterThan(0n);
-    ids.push(await write(), await write(10n * FAR));
-    expect(await keep()).toBeGreaterThan(0n);
-    ids.push(await write());
-    expect(await told(4)).toEqual(ids);
   });
 
   it('move once where several instances start, and only after a writer who has begun has ended', async () => {

@@ -8,14 +8,10 @@ import { timesOf } from '../support/extent.js';
 import {
   ALL_PROJECTS,
   beside,
-  Database,
   type DataSource,
   newIds,
   PageRequest,
-  Period,
-  TypeOrmTimeLogRepository,
-  TypeOrmTotalsRepository,
-  untilWaiting,
+  type TypeOrmTotalsRepository,
   useDatabase,
 } from '../support/storage.js';
 
@@ -296,28 +292,5 @@ describe('totals', () => {
     });
     await beside([change, change, change, fold], async () => fc.assert(property, { numRuns: RUNS }));
     expect(changes).toBeGreaterThan(10);
-  });
-
-  it('by project are summed one after the other, and refused where too many wait', async () => {
-    await insert(fc.sample(anyLogs(30), 1)[0]!);
-    const logs = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 60_000 });
-    const one = new TypeOrmTotalsRepository(logs);
-    const ask = () => one.totals({ period: Period.of() }, 'project', PageRequest.of(1, 50), ALL_PROJECTS);
-    const holder = await database.transaction();
-    // With the lock of folds: otherwise a fold of an earlier test also waits for the table.
-    await holder.query(
-      `select pg_advisory_xact_lock('time_logs'::regclass::oid::integer, -3);
-       lock table time_log_changes in access exclusive mode`,
-    );
-    const answers = [ask(), ask()];
-    await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await untilWaiting(dataSource);
-    // What is no sum of all projects has no turn, and waits for the table beside it.
-    const other = one.totals({ period: Period.of() }, undefined, PageRequest.of(1, 50), ALL_PROJECTS);
-    expect(await untilWaiting(dataSource, 2)).toBe(2);
-    await holder.commitTransaction();
-    const [first, second] = await Promise.all(answers);
-    expect(second).toEqual(first);
-    expect(await other).toMatchObject({ whole: first!.whole });
   });
 });
