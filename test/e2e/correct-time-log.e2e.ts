@@ -3,20 +3,17 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { DataSource } from '../support/compiled.js';
-import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
 import {
   correct,
   create,
   dataOf,
   get,
-  idOf,
   list,
   LOG,
   outcome,
   refusal,
   remove,
   type Sending,
-  TIME_LOGS,
 } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -98,32 +95,6 @@ describe('PUT /api/v1/time-logs/{id}', () => {
       const answer = await correct(app, id, { ...OTHER, description: key }, headers);
       expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
     }
-  });
-
-  it('leaves the first answer to retries of the create', async () => {
-    const headers = { 'idempotency-key': randomUUID() };
-    const first = await create(app, LOG, headers);
-    await correct(app, idOf(first), OTHER);
-    const again = await create(app, LOG, headers);
-    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
-    expect((await create(app, OTHER, headers)).status).toBe(422);
-  });
-
-  it('answers in turn where a create is pipelined behind it', async () => {
-    const { id } = await made();
-    const body = JSON.stringify({ ...OTHER, description: 'pipelined' });
-    const head = (line: string) =>
-      rawRequest(
-        `${line} HTTP/1.1`,
-        'Host: x',
-        `Authorization: Bearer ${app.token}`,
-        'Content-Type: application/json',
-        `Content-Length: ${body.length}`,
-      );
-    const bytes = head(`PUT ${TIME_LOGS}/${id}`) + body + head(`POST ${TIME_LOGS}`) + body;
-    const received = await sendRaw(app.port, bytes, (soFar) => answersIn(soFar).length === 2);
-    expect(answersIn(received).map(({ status }) => status)).toEqual([200, 201]);
-    expect(dataOf(await get(app, id))).toMatchObject({ description: 'pipelined' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROUTES, sampleOf, successOf } from '../support/describe-route.js';
 import { REFUSED } from '../support/edge.js';
-import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
+import { rawRequest } from '../support/raw-http.js';
 import { type Answer, outcome, send, sendBytes, type Sending, TIME_LOGS } from '../support/requests.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
@@ -105,19 +105,6 @@ describe('with CORS_ORIGINS', () => {
         expect(headers.get(name)).toBeNull();
     },
   );
-
-  it('serves the request after a preflight on the same connection', async () => {
-    const options = rawRequest(
-      `OPTIONS ${TIME_LOGS} HTTP/1.1`,
-      'Host: x',
-      `Origin: ${ORIGIN}`,
-      'Access-Control-Request-Method: GET',
-    );
-    const authorization = `Authorization: Bearer ${app.token}`;
-    const get = rawRequest(`GET ${TIME_LOGS} HTTP/1.1`, 'Host: x', authorization, 'Connection: close');
-    const received = await sendRaw(app.port, options + get);
-    expect(answersIn(received).map(({ status }) => status)).toEqual([204, 200]);
-  });
 
   it.each([
     ['of an origin that is not allowed', preflight('https://evil.example').headers],

@@ -46,51 +46,6 @@ describe('POST /api/v1/time-logs', () => {
   });
 
   it.each([
-    ...['0.1', '5e-324', '1.7976931348623157e308', '9007199254740993', '1E2'],
-    '0.1000000000000000055511151231257827',
-  ])('keeps the duration %s as the number that it is', async (text) => {
-    const answer = await create(app, withRaw('duration', text));
-    expect(outcome(answer)).toEqual(isCreated({ duration: Number(text) }));
-    const [row] = await app.dataSource.query<{ same: boolean }[]>(
-      'select duration = $2::numeric as same from time_logs where id = $1',
-      [(dataOf(answer) as { id: string }).id, String(Number(text))],
-    );
-    expect(row).toEqual({ same: true });
-  });
-
-  it.each([
-    ['emoji', '👩‍👩‍👧 done 🎉'],
-    ['line ends', 'one\r\ntwo\nthree\rfour\u2028five'],
-    ['spaces around', '  \t spaced \u00a0 '],
-    ['control characters', '\u0001\u001b[31m\u007f\u0085'],
-    ['text that is not normalised', 'e\u0301 \u00e9 \ufb01'],
-    ['a byte order mark and noncharacters', '\ufeff\uffff\ufffe\u{10ffff}'],
-    ['markup and SQL', `<b>'; drop table time_logs; -- \\ "%s" $1`],
-    ['5000 astral characters', '𝄞'.repeat(5000)],
-  ])('keeps a description exactly: %s', async (_what, description) => {
-    const answer = await create(app, { ...LOG, description });
-    expect(outcome(answer)).toEqual(isCreated({ description }));
-    const rows = await app.dataSource.query<{ bytes: Buffer }[]>(
-      `select convert_to(description, 'UTF8') as bytes from time_logs where id = $1`,
-      [(dataOf(answer) as { id: string }).id],
-    );
-    expect(rows[0]!.bytes.equals(Buffer.from(description))).toBe(true);
-  });
-
-  it.each(['0001-01-01', '9999-12-31', '2024-02-29', '1582-10-10', '2011-12-30'])(
-    'keeps the date %s',
-    async (date) => {
-      const answer = await create(app, { ...LOG, date });
-      expect(outcome(answer)).toEqual(isCreated({ date }));
-      const rows = await app.dataSource.query<unknown[]>(
-        `select to_char(date, 'YYYY-MM-DD') as date from time_logs where id = $1`,
-        [(dataOf(answer) as { id: string }).id],
-      );
-      expect(rows).toEqual([{ date }]);
-    },
-  );
-
-  it.each([
     ['{}', `${PROJECT_ID}; ${DURATION}; ${DATE}`],
     [
       '{"zeta":1,"date":"x","description":5,"duration":0,"projectId":"x"}',
@@ -153,7 +108,6 @@ describe('POST /api/v1/time-logs', () => {
 
   const isUnsupported = (message: string) => [415, refusal('UNSUPPORTED_MEDIA_TYPE', message)];
   const notJson = isUnsupported('Content-Type must be application/json in UTF-8');
-  const encoded = isUnsupported('Content-Encoding must be identity: send the body uncompressed');
 
   it.each([
     { 'content-type': 'application/json' },
@@ -162,14 +116,6 @@ describe('POST /api/v1/time-logs', () => {
     { 'content-encoding': 'Identity' },
   ])('takes %j', async (headers) => {
     expect(outcome(await create(app, LOG, headers))).toEqual(isCreated({}));
-  });
-
-  it.each([
-    ...['text/plain', 'application/json; charset=latin1', 'application/json; charset=utf-16'],
-    ...['application/vnd.api+json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
-    ...['text/json', 'application/json, application/json', 'application/jsonp', 'json', '', undefined],
-  ])('refuses the type %p', async (type) => {
-    expect(outcome(await create(app, LOG, { 'content-type': type }))).toEqual(notJson);
   });
 
   it('refuses no body at all as one without a type', async () => {
@@ -182,11 +128,4 @@ describe('POST /api/v1/time-logs', () => {
     const answer = await sendBytes(app, post(...types, `Content-Length: ${body.length}`) + body);
     expect(outcome(answer!)).toEqual(isUnsupported('Content-Type must not be repeated'));
   });
-
-  it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'zstd'])(
-    'refuses the encoding %s',
-    async (encoding) => {
-      expect(outcome(await create(app, LOG, { 'content-encoding': encoding }))).toEqual(encoded);
-    },
-  );
 });

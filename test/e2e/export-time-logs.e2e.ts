@@ -11,7 +11,6 @@ import {
   outcome,
   PROJECT,
   refusal,
-  remove,
   send,
   TIME_LOGS,
 } from '../support/requests.js';
@@ -74,26 +73,6 @@ describe('GET /api/v1/time-logs/export', () => {
   ])('filters as lists do, and has a place in the feed without a period: %s', async (query, logs, place) => {
     const { headers, text } = await exported(`${query}&format=ndjson`);
     expect([text.split('\n').length - 1, headers.get('last-event-id')]).toEqual([logs, place]);
-  });
-
-  it('names the place from which the feed goes on', async () => {
-    const place = (await exported()).headers.get('last-event-id');
-    const id = idOf(await create(app));
-    await eventually(async () => {
-      const { body } = await send(app, `${TIME_LOGS}/events?lastEventId=${place}`);
-      expect((body as { data: { id: string } }[]).at(-1)?.data.id).toBe(id);
-    });
-    await remove(app, id);
-  });
-
-  it('answers HEAD without the body, and runs no export', async () => {
-    const { status, headers, text } = await exported('', { method: 'HEAD' });
-    expect([status, text, headers.get('content-type')]).toEqual([
-      200,
-      '',
-      'text/csv; charset=utf-8; header=present',
-    ]);
-    expect(headers.get('last-event-id')).toMatch(PLACE);
   });
 
   it.each([

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { defaultScopes } from '../support/compiled.js';
 import { rawRequest } from '../support/raw-http.js';
 import {
   type Answer,
@@ -50,15 +49,6 @@ describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
     const reused = refusal('IDEMPOTENCY_KEY_REUSED', 'the Idempotency-Key was used with other values');
     expect(outcome(await createWith(key, { ...log, duration: 1.6 }))).toEqual([422, reused]);
     expect((await createWith(key, log)).text).toBe(first.text);
-  });
-
-  it('keeps the keys of different tokens apart', async () => {
-    const { token } = await app.tokens.create({ name: 'other', scopes: defaultScopes });
-    const key = randomUUID();
-    const first = await createWith(key);
-    const other = await createWith(key, LOG, { authorization: `Bearer ${token}` });
-    expect([other.status, isReplay(other)]).toEqual([201, null]);
-    expect(other.text).not.toBe(first.text);
   });
 
   it('stores nothing for a create that is refused', async () => {

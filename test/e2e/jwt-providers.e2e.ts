@@ -63,7 +63,6 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
     tokens: {
       'of a client': { ...entra, roles: BOTH },
       'of a user': { ...entra, scp: BOTH.join(' '), name: 'Ada', preferred_username: 'ada@example.com' },
-      'of a user with roles': { ...entra, scp: BOTH.join(' '), roles: ['Reader'], groups: [UUID] },
     },
     withoutScopes: { scp: undefined, roles: ['Reader'] },
     elsewhere: { aud: '00000003-0000-0000-c000-000000000000' },
@@ -75,10 +74,6 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
       'of a client': {
         ...{ ...cognito, sub: cognito.client_id, version: 2 },
         scope: BOTH.map((scope) => `https://time-logs.example/${scope}`).join(' '),
-      },
-      'of a user': {
-        ...{ ...cognito, sub: UUID, 'cognito:groups': ['admin'], username: 'ada', origin_jti: UUID },
-        scope: `openid https://time-logs.example/${READ} https://time-logs.example/${WRITE}`,
       },
     },
     withoutScopes: { scope: `aws.cognito.signin.user.admin https://other.example/${READ}` },
@@ -113,17 +108,6 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
         ...{ scope: 'email profile', preferred_username: 'service-account-batch' },
         resource_access: { 'time-logs': { roles: BOTH } },
       },
-      'of a user': {
-        ...{
-          ...keycloak,
-          aud: ['time-logs', 'account'],
-          azp: 'web',
-          sid: UUID,
-          scope: 'openid email profile',
-        },
-        realm_access: { roles: ['offline_access', 'default-roles-demo', 'uma_authorization'] },
-        resource_access: { 'time-logs': { roles: BOTH }, ...KEYCLOAK_ROLES },
-      },
     },
     withoutScopes: { realm_access: { roles: BOTH }, resource_access: KEYCLOAK_ROLES },
     elsewhere: { aud: 'account' },
@@ -133,10 +117,6 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
     header: {},
     tokens: {
       'of a client': { ...okta, cid: '0oaipnnzumvqt5tiu1d6', sub: '0oaipnnzumvqt5tiu1d6', scp: BOTH },
-      'of a user': {
-        ...{ ...okta, cid: '0oaipnnzumvqt5tiu1d6', uid: '00uzrjisTQK1SlAMB1d5', sub: 'ada@example.com' },
-        ...{ auth_time: 1_467_142_021, scp: ['openid', ...BOTH] },
-      },
     },
     withoutScopes: { scp: ['openid', 'email'] },
     elsewhere: { aud: 'https://dev-123456.okta.com' },

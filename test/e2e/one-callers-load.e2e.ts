@@ -6,6 +6,7 @@ import { messageOptions } from '../messages/host.js';
 import { aroundStatements } from '../support/around-statements.js';
 import {
   connectMessages,
+  LargeResponseLimiter,
   PageRequest,
   Period,
   scopes as scopesOfService,
@@ -137,6 +138,40 @@ describe('while one caller asks for more long sums than there are connections', 
     expect(await overTransport(client).list({ accessToken: app.token })).toMatchObject({ answer: {} });
     expect((await list(app)).status).toBe(200);
     expect(others).toHaveLength(0);
+  });
+});
+
+describe('while a large page is made, a page with few logs and a limit of 1000 is answered', () => {
+  const projectId = 'c0000000-0000-4000-8000-00000000000f';
+  const gate = newGate();
+  let large: Promise<unknown>;
+  beforeAll(async () => {
+    expect((await create(app, { ...LOG, projectId })).status).toBe(201);
+    large = app.app
+      .get(LargeResponseLimiter)
+      .make(
+        {},
+        { isClosed: () => false, sent: () => gate.opened, close: () => undefined },
+        { estimateBytes: async () => undefined, make: () => gate.opened },
+      );
+  });
+  afterAll(async () => {
+    gate.open();
+    await large;
+  });
+
+  it('over HTTP, as logs and as events', async () => {
+    const query = `projectId=${projectId}&limit=1000`;
+    expect((await list(app, query)).body).toMatchObject({ data: [{ projectId }], meta: { total: 1 } });
+    await eventually(async () =>
+      expect((await send(app, `${TIME_LOGS}/events?${query}`)).body).toMatchObject([{ data: { projectId } }]),
+    );
+  });
+
+  it('over TCP', async () => {
+    const query = { projectId, limit: 1_000 };
+    const page = await overTransport(client).list({ accessToken: app.token, query });
+    expect(page).toMatchObject({ answer: { data: [{ projectId }], meta: { total: 1 } } });
   });
 });
 

@@ -152,14 +152,6 @@ describe('GET /api/v1/time-logs/events', () => {
     expect(copy).toEqual(new Map(logs.map(({ data }) => [data.id, data])));
   });
 
-  it('tells a log with a key once', async () => {
-    const [last] = eventsIn(await fullFeed()).slice(-1);
-    for (let i = 0; i < 3; i++) await create(app, LOG, { 'idempotency-key': 'feed' });
-    await eventually(async () => expect(idsIn(await feed(`lastEventId=${last!.id}`))).toHaveLength(1));
-    recorded.push(dataOf(await create(app, LOG, { 'idempotency-key': 'feed' })) as Recorded);
-    expect(idsIn(await fullFeed())).toEqual(recorded.map(({ id }) => id));
-  });
-
   it('does not wait for one that has only read', async () => {
     const runner = app.dataSource.createQueryRunner();
     await runner.startTransaction('REPEATABLE READ');
@@ -194,19 +186,7 @@ describe('GET /api/v1/time-logs/events', () => {
   const noEvent = 'lastEventId must be the id of an event';
   const noProjects = 'projectId must be a UUID, or at most 100 separated by commas';
   it.each([
-    ...[
-      '',
-      'null',
-      'undefined',
-      '5',
-      log,
-      `05-${log}`,
-      `-5-${log}`,
-      `9223372036854775808-${log}`,
-      `5-${log}0`,
-      'x'.repeat(63),
-      'x'.repeat(65),
-    ].map((id) => [`lastEventId=${id}`, noEvent] as const),
+    ...['', log, 'x'.repeat(63), 'x'.repeat(65)].map((id) => [`lastEventId=${id}`, noEvent] as const),
     ['timeout=5000', 'unknown parameter: timeout (known: lastEventId, limit, projectId)'],
     ['lastEventId=x&limit=0', `${noEvent}; limit must be a whole number from 1 to 1000`],
     ['limit=1001', 'limit must be a whole number from 1 to 1000'],

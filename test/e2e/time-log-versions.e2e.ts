@@ -115,19 +115,6 @@ describe('PATCH /api/v1/time-logs/{id}', () => {
     expect(await rowOf()).toEqual(row);
   });
 
-  it('loses no change of others that are made at once', async () => {
-    const id = idOf(await create(app));
-    const changes = [
-      { projectId: randomUUID() },
-      { duration: 9 },
-      { description: 'é' },
-      { date: '2024-02-29' },
-    ];
-    const answers = await Promise.all(changes.map((one) => patch(app, id, one)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(dataOf(await get(app, id))).toMatchObject(Object.assign({}, ...changes) as object);
-  });
-
   it.each<[unknown, Sending['headers'], number, string]>([
     [{ foo: 1, duration: 0 }, {}, 400, 'duration must be a positive number; unknown field: foo'],
     [{ descripton: null }, {}, 400, 'unknown field: descripton'],

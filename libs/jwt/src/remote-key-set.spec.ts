@@ -238,10 +238,11 @@ describe('RemoteKeySet', () => {
     expect(lines.slice(1)).toEqual(['keys of the token issuer cannot be used: 2, 3 of 3']);
   });
 
-  it('does not log keys for other purposes', async () => {
-    const encryption = await makeKey('RSA-OAEP', 'encryption');
+  it('neither uses nor logs keys for other purposes', async () => {
+    const encryption = await makeKey('ES256', 'encryption');
     answer(JSON.stringify({ keys: [{ ...encryption.jwk, use: 'enc' }, first.jwk] }));
     expect(await find('first')).toBeDefined();
+    await expect(find('encryption')).rejects.toMatchObject(noKey);
     expect(lines).toEqual([]);
   });
 

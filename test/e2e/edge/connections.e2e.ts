@@ -34,16 +34,6 @@ describe('connections', () => {
     expect(namesIn(await sendRaw(app.port, text))).toEqual(['401 one', '200 two']);
   });
 
-  it('never take the refusal of a later request for the answer to an earlier one', async () => {
-    const description = 'followed by nonsense';
-    const body = JSON.stringify({ ...LOG, description });
-    const [first] = answersIn(await sendRaw(app.port, `${post(body)}NONSENSE\r\n\r\n`));
-    const rows = await app.dataSource.query<unknown[]>('select 1 from time_logs where description = $1', [
-      description,
-    ]);
-    expect([first?.status, rows.length]).toEqual([201, 1]);
-  });
-
   it.each(['websocket', 'h2c', 'TLS/1.0'])('are not upgraded to %s', async (protocol) => {
     const upgrade = [`Upgrade: ${protocol}`, 'Connection: Upgrade'];
     const socket = connect(app.port, '127.0.0.1');
