@@ -169,25 +169,6 @@ describe('the relay', () => {
     expect(host.lines).toEqual(['events wait for memory: it is full', 'events go to memory again']);
   });
 
-  it('lets an event that is refused for ever hold up its own project alone, and says so once', async () => {
-    const { sink, host } = await startNew();
-    const refused = randomUUID();
-    sink.refused = refused;
-    await record(host, refused);
-    await record(host, refused);
-    for (let round = 1; round <= 5; round++) {
-      await Promise.all(Array.from({ length: 8 }, () => record(host)));
-      await arrived(sink, round * 8);
-    }
-    await eventually(() => expect(sink.connections).toBeGreaterThan(2));
-    sink.refused = undefined;
-    await arrived(sink, 42);
-    await expectOrder(sink, [refused]);
-    await eventually(() =>
-      expect(host.lines).toEqual(['events wait for memory: it is too large', 'events go to memory again']),
-    );
-  });
-
   it('tries one event after a failure, also where one from before it is acknowledged late', async () => {
     const { sink, host } = await startNew();
     const late = randomUUID();

@@ -14,8 +14,6 @@ export class MemorySink extends EventSink {
   closed = 0;
   /** Why it takes nothing at the moment. */
   fault: string | undefined;
-  /** The project of which it takes nothing. */
-  refused: string | undefined;
   /** Holds up the events of a project until it is opened. */
   held: { readonly projectId: string; readonly gate: Gate } | undefined;
   private readonly underWay = new Map<string, number>();
@@ -40,7 +38,6 @@ export class MemorySink extends EventSink {
       // Acknowledgements come in another order than the events.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
       if (this.fault !== undefined && !isHeld) throw new Error(this.fault);
-      if (this.refused === subject) throw new Error('it is too large');
       this.kept.push(event);
     } finally {
       this.underWay.set(subject, this.underWay.get(subject)! - 1);

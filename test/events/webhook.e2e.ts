@@ -158,19 +158,6 @@ describe('a webhook', () => {
     );
   });
 
-  it('does not wait with other projects, however long one waits', async () => {
-    await start({ times: { ...TIMES, retry: HOUR, longestRetry: HOUR } });
-    const refused = randomUUID();
-    receiver.behave = to(refused, answer(500));
-    await record(refused);
-    await eventually(() => expect(host.lines).toHaveLength(1));
-    for (let events = 1; events <= 20; events++) {
-      await record();
-      await arrived(events);
-    }
-    expect(attemptsOf(refused).length).toBe(1);
-  });
-
   it('is obeyed as to when it wants an event again', async () => {
     await start({ times: { ...TIMES, longestRetry: HOUR } });
     const refused = randomUUID();
@@ -205,29 +192,6 @@ describe('a webhook', () => {
       await arrived(events);
     }
     expect([receiver.attempts.length > 3, host.lines]).toEqual([true, []]);
-  });
-
-  it('is killed: events wait, and get there in order when it is back', async () => {
-    const { name } = await start();
-    const projects = Array.from({ length: 3 }, () => randomUUID());
-    await record(projects[0]);
-    await arrived(1);
-    await receiver.kill();
-    for (let i = 0; i < 30; i++) await record(projects[i % 3]);
-    await eventually(() => expect(host.lines).toHaveLength(1));
-    await receiver.start();
-    await arrived(31);
-    for (const project of projects) {
-      const sql = 'select id from time_logs where project_id = $1 order by position, id';
-      const logs = await queryOnce<{ id: string }>(database.url, sql, [project]);
-      expect(idsOf(project)).toEqual(logs.map(({ id }) => id));
-    }
-    await eventually(() =>
-      expect(host.lines).toEqual([
-        expect.stringMatching(`^events wait for ${name}: the receiver is out of reach [(].*ECONN`),
-        `events go to ${name} again`,
-      ]),
-    );
   });
 
   it('that is gone gets nothing more until a restart, and the instance keeps its lease', async () => {

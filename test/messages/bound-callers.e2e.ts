@@ -1,24 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LOG, refusal, TIME_LOGS } from '../support/requests.js';
-import { type Door, overHttp } from './doors.js';
 import { BOUND_TO, startTcpHost, type TcpHost } from './host.js';
 
 const [OWN, OTHER] = BOUND_TO as [string, string];
 const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
 const NOT_ALLOWED = refusal('FORBIDDEN', 'the token does not allow this project');
-const NOT_THERE = refusal('NOT_FOUND', 'there is no time log with this id');
 const malformed = (message: string) => refusal('VALIDATION_ERROR', message);
 const NO_UUID = malformed('projectId must be a UUID');
 const NO_UUIDS = malformed('projectId must be a UUID, or at most 100 separated by commas');
 
 let host: TcpHost;
-const doors: Partial<Record<string, Door>> = {};
 
 beforeAll(async () => {
   host = await startTcpHost();
-  doors.HTTP = overHttp(host.port);
-  doors.messages = host.door;
   for (const projectId of BOUND_TO) await record(projectId);
 });
 afterAll(() => host.close());
@@ -31,20 +26,18 @@ async function ask(token: string, path: string, method = 'GET', body?: object) {
   });
   const text = await answer.text();
   return {
-    told: [answer.status, text === '' ? undefined : (JSON.parse(text) as unknown)] as const,
+    body: text === '' ? undefined : (JSON.parse(text) as unknown),
     status: answer.status,
-    link: answer.headers.get('link'),
     challenge: answer.headers.get('www-authenticate'),
   };
 }
 async function record(projectId: string, duration = 1): Promise<string> {
-  const { told } = await ask('unbound', '', 'POST', { ...LOG, projectId, duration });
-  return (told[1] as { data: { id: string } }).data.id;
+  const { body } = await ask('unbound', '', 'POST', { ...LOG, projectId, duration });
+  return (body as { data: { id: string } }).data.id;
 }
-describe.each(['HTTP', 'messages'])('a caller who is bound to projects, over %s', (name) => {
-  const door = () => doors[name]!;
+describe('a caller who is bound to projects, over messages', () => {
   const recordAs = (accessToken: string, projectId: string, idempotencyKey?: string) =>
-    door().record({
+    host.door.record({
       accessToken,
       timeLog: { ...LOG, projectId },
       ...(idempotencyKey !== undefined && { idempotencyKey }),
@@ -72,7 +65,7 @@ describe.each(['HTTP', 'messages'])('a caller who is bound to projects, over %s'
 
   describe.each(['list', 'totals'] as const)('%s', (operation) => {
     const read = (accessToken: string, query: Record<string, string> = {}) =>
-      door()[operation]({ accessToken, query });
+      host.door[operation]({ accessToken, query });
     const countOf = async (token: string, query?: Record<string, string>) => {
       const { answer } = (await read(token, query)) as {
         answer: { meta: { total: number; count?: number } };
@@ -115,7 +108,7 @@ describe.each(['HTTP', 'messages'])('a caller who is bound to projects, over %s'
   it('gets the groups of its own projects', async () => {
     await record(FOREIGN, 1_000);
     const query = { by: 'project' };
-    const { answer } = (await door().totals({ accessToken: 'bound', query })) as {
+    const { answer } = (await host.door.totals({ accessToken: 'bound', query })) as {
       answer: { data: { projectId: string }[] };
     };
     expect(answer.data.map(({ projectId }) => projectId).sort()).toEqual([OWN, OTHER]);
@@ -123,35 +116,6 @@ describe.each(['HTTP', 'messages'])('a caller who is bound to projects, over %s'
 });
 
 describe('a caller who is bound to projects', () => {
-  it('is told of pages of its own logs alone', async () => {
-    await Promise.all([record(OWN), record(OTHER), record(FOREIGN)]);
-    const { told, link } = await ask('bound', '?limit=1');
-    const { total } = (told[1] as { meta: { total: number } }).meta;
-    expect(link).toContain(`page=${total}&limit=1>; rel="last"`);
-    expect((await ask('bound', `?limit=1&page=${total + 1}`)).told[1]).toMatchObject({ data: [] });
-  });
-
-  it('reaches no log, and is told first what is malformed, for no project', async () => {
-    const token = 'bound-to-none';
-    const path = `/${await record(OWN)}`;
-    for (const method of ['GET', 'DELETE'] as const) {
-      expect((await ask(token, path, method)).told).toEqual([404, NOT_THERE]);
-      expect((await ask(token, '/x', method)).told).toEqual([400, malformed('id must be a UUID')]);
-    }
-    expect((await ask(token, path, 'PUT', { ...LOG, projectId: OWN })).told).toEqual([403, NOT_ALLOWED]);
-  });
-
-  it('moves a log to no project of others, and is told first what is malformed', async () => {
-    const id = await record(OWN);
-    const correct = (values: object) => ask('bound', `/${id}`, 'PUT', { ...LOG, ...values });
-    expect((await correct({ projectId: FOREIGN })).told).toEqual([403, NOT_ALLOWED]);
-    expect((await correct({ projectId: FOREIGN, duration: 0 })).told).toEqual([
-      400,
-      malformed('duration must be a positive number'),
-    ]);
-    expect((await correct({ projectId: OTHER })).status).toBe(200);
-  });
-
   it('is challenged where it is refused, and nowhere else (RFC 6750, section 3.1)', async () => {
     const id = await record(FOREIGN);
     const refused = 'Bearer realm="host", error="insufficient_scope"';
@@ -170,12 +134,5 @@ describe('a caller who is bound to projects', () => {
       [404, null],
       [200, null],
     ]);
-  });
-
-  it('has a feed without events for no project', async () => {
-    await record(OWN);
-    for (const query of ['', '?limit=1000'])
-      expect((await ask('bound-to-none', `/events${query}`)).told).toEqual([200, []]);
-    expect((await ask('bound-to-none', '/events?lastEventId=x')).status).toBe(400);
   });
 });

