@@ -200,40 +200,6 @@ describe('backup and restore by DATABASE_URL', () => {
     expect(await withSql(target.url, everything)).toEqual(await withSql(source, everything));
   });
 
-  it('leave logs of another server before new ones in the feed, also where a service runs already', async () => {
-    const [far, target, file] = [await migrated(), await migrated(), fresh()];
-    await withSql(far, async (sql) => {
-      await addRows(sql, 1, 3);
-      await sql.query('update time_logs set position = position + 1000000000000');
-    });
-    expect((await run('backup', [file], { DATABASE_URL: far })).code).toBe(0);
-    expect((await run('restore', [file], { DATABASE_URL: target })).code).toBe(0);
-    await withSql(target, async (sql) => {
-      await addRows(sql, 4, 4);
-      expect(
-        await sql.query('select duration::float as n from time_logs order by position desc, id desc'),
-      ).toEqual([4.1, 3.1, 2.1, 1.1].map((n) => ({ n })));
-    });
-  });
-
-  it('say in one line what to do where a position leaves no room for new ones, and add nothing', async () => {
-    const [far, target, file] = [await migrated(), await migrated(), fresh()];
-    await withSql(far, async (sql) => {
-      await addRows(sql, 1, 3);
-      await sql.query('update time_logs set position = 9223372036854775807 where duration = 2.1');
-    });
-    expect((await run('backup', [file], { DATABASE_URL: far })).code).toBe(0);
-    const { code, stdout, stderr } = await run('restore', [file], { DATABASE_URL: target });
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^there is no room for new positions after 9223372036854775807: run update .*\n$/);
-    expect(await withSql(target, (sql) => sql.query('select from time_logs'))).toEqual([]);
-    const [, advice] = /run (update .*) in the database/.exec(stderr)!;
-    await withSql(far, (sql) => sql.query(advice!));
-    const again = fresh();
-    expect((await run('backup', [again], { DATABASE_URL: far })).code).toBe(0);
-    expect((await run('restore', [again], { DATABASE_URL: target })).code).toBe(0);
-  });
-
   it('refuse a target with rows, and add none', async () => {
     const target = await migrated();
     await withSql(target, (sql) => addRows(sql, 1, 3));

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
-import { hurryTimers } from '../support/clock.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { accessTokens, migrate } from '../support/compiled.js';
@@ -307,41 +306,6 @@ describe('the counts command', () => {
       ),
     );
     await query(`drop role ${role}`, database.superuserUrl);
-  });
-
-  it('says that it still reads, beside the result', async () => {
-    // For so long it says nothing.
-    const timers = hurryTimers(5_000);
-    await withSql(database.url, async (sql) => {
-      const holder = sql.createQueryRunner();
-      await holder.query('begin; lock table time_logs');
-      const verifying = counts('verify');
-      // Each time that it says it, it sets the timer again.
-      const said = () => timers.mock.calls.filter(([, milliseconds]) => milliseconds === 5_000);
-      await eventually(() => expect(said().length).toBeGreaterThan(1));
-      await holder.query('rollback');
-      await holder.release();
-      expect(await verifying).toEqual({
-        ...printed('the counts are correct: 1 logs'),
-        stderr: expect.stringMatching(/^(?: +\d+ s {2}verify: reading all logs\n)+$/),
-      });
-    });
-    timers.mockRestore();
-  });
-
-  it('rebuilds one at a time: the other says so, and mends nothing', async () => {
-    await query('delete from time_log_changes');
-    await withSql(database.url, async (sql) => {
-      const first = sql.createQueryRunner();
-      await first.startTransaction();
-      await first.query('select rebuild_time_log_counts()');
-      expect(await counts('rebuild')).toEqual(
-        refused('another rebuild of the counts of time logs is under way: wait for its end'),
-      );
-      await first.commitTransaction();
-      await first.release();
-    });
-    expect((await counts('verify')).stdout).toBe('the counts are correct: 1 logs\n');
   });
 });
 

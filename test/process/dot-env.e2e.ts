@@ -1,7 +1,6 @@
 import { copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { environment } from '../support/environment.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { linesOf } from '../support/service-here.js';
 import { endProcess, LISTENING, spawnProgram } from '../support/service-process.js';
@@ -83,12 +82,5 @@ describe('a .env in the project', () => {
     await rm(inProject('.env'));
     await mkdir(inProject('.env'));
     expect(await start({})).toEqual(unreadable);
-  });
-
-  it('is not there for the programs of the tests', async () => {
-    await writeDotEnv({ PORT: '1', HOTS: '127.0.0.1' });
-    expect(await start(environment({ LOG_LEVEL: 'loud' }))).toEqual(
-      refused('LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent\n'),
-    );
   });
 });

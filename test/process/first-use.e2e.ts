@@ -7,7 +7,7 @@ import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { runProgram } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
-import { useFolder, useTestDatabase } from '../support/fixtures.js';
+import { useTestDatabase } from '../support/fixtures.js';
 import { type Line, linesOf, startHere } from '../support/service-here.js';
 import { createTestDatabase } from '../support/test-database.js';
 
@@ -93,22 +93,5 @@ describe('the first use with a DATABASE_URL', () => {
     expect((await written({ ...env, ACCESS_TOKEN: DECLARED_TOKEN })).said).toBe('');
     const AUTH_JWKS_URL = 'http://127.0.0.1:1/';
     expect((await written({ ...env, AUTH_JWKS_URL, AUTH_ISSUER: 'i', AUTH_AUDIENCE: 'a' })).said).toBe('');
-  });
-});
-
-describe('a start with the embedded database', () => {
-  const inFolder = useFolder('time-logs-first-use-');
-
-  it('says where that lies, in a log of JSON alone, and the first steps beside it', async () => {
-    const { log, said } = await written({ DATA_DIR: inFolder() });
-    expect(log.map(({ level, msg }) => [level, msg])).toEqual([
-      ['info', `the database is ready: embedded, in ${inFolder('postgres')}`],
-      ['info', expect.stringMatching(/; messages: none [(]MESSAGES_URL[)]; events: none [(]EVENTS_URL[)]$/)],
-      ['info', 'shutting down'],
-    ]);
-    const production = { DATA_DIR: inFolder('other'), NODE_ENV: 'production' };
-    expect((await written(production)).said).toContain(`\ncurl `);
-    expect((await written(production)).said).toBe('');
-    expect(said).toMatch(/^\nRecord a log:\n\ncurl (.+\n)+\nList the logs:\n\ncurl (.+\n)+\nTry it: .*\n\n$/);
   });
 });

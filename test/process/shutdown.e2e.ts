@@ -2,14 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
-import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
-import { hurryTimers } from '../support/clock.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
-import { answersIn, rawRequest } from '../support/raw-http.js';
 import { list, outcome, refusal, send } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import {
@@ -93,32 +90,6 @@ describe('shutdown', () => {
       expect(await other.query(`select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
       await session.release();
     });
-  });
-
-  it('answers a request that is not received in time with 408', async () => {
-    const { port, end } = await startHere(settings());
-    const socket = connect(port, '127.0.0.1');
-    const chunks: string[] = [];
-    socket.on('data', (chunk) => chunks.push(String(chunk)));
-    socket.write(
-      rawRequest(
-        'POST /api/v1/time-logs HTTP/1.1',
-        'Host: test',
-        `Authorization: Bearer ${DECLARED_TOKEN}`,
-        'Content-Type: application/json',
-        'Content-Length: 100',
-        'Expect: 100-continue',
-      ),
-    );
-    // The service has the request.
-    await once(socket, 'data');
-    socket.write('{');
-    // For so long requests may go on.
-    const timers = hurryTimers(5_000);
-    await Promise.all([end(), once(socket, 'close')]);
-    timers.mockRestore();
-    const timedOut = refusal('REQUEST_TIMEOUT', 'the request was not received in time');
-    expect(answersIn(chunks.join('')).map(outcome)).toEqual([[408, timedOut]]);
   });
 
   it('serves on for SHUTDOWN_DELAY seconds, while readyz already refuses, which is no alarm', async () => {

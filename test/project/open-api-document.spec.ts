@@ -201,11 +201,6 @@ describe('the OpenAPI document', () => {
     expect([...tags].toSorted()).toEqual(openApiDocument.tags.map(({ name }) => name).toSorted());
   });
 
-  it('names the body of errors so that no language takes it for its own class of errors', () => {
-    expect(openApiDocument.components.schemas).toHaveProperty('ErrorBody');
-    expect(openApiDocument.components.schemas).not.toHaveProperty('Error');
-  });
-
   it('takes any UUID for a project, and shows one that every validator takes', () => {
     const { NewTimeLog: schema } = openApiDocument.components.schemas;
     const { projectId } = schema!.properties as { projectId: { pattern: string; format?: string } };
@@ -302,45 +297,5 @@ describe('the OpenAPI document', () => {
     const { servers } = openApiDocument as typeof openApiDocument & { servers: { url: string }[] };
     expect(servers.map(({ url }) => url)).toEqual(['.']);
     expect(DOCUMENT_TEXT).not.toMatch(/<\/|\]\(\//);
-  });
-
-  it('says for each operation with pages what changes between them do, and what to read instead', () => {
-    const paged = operations.filter(([, { parameters }]) =>
-      JSON.stringify(parameters).includes('parameters/page"'),
-    );
-    expect(paged).toHaveLength(2);
-    for (const [, { description }] of paged) expect(description).toMatch(/changes between pages/i);
-    const { description } = openApiDocument.paths['/api/v1/time-logs']!.get!;
-    expect(description).toContain('read the feed (`/api/v1/time-logs/events`), which skips none');
-  });
-
-  it('says which parts of http-feeds hold, and which do not', () => {
-    const [, held, missing] =
-      /hold: (.+)\. These do not: (.+)\./.exec(openApiDocument.info.description) ?? [];
-    for (const part of ['`lastEventId`', 'media type', 'order', '`[]`', 'compaction', '`method`'])
-      expect(held).toContain(part);
-    for (const part of ['`null`', '`timeout`', '`subject` is the project', '`data.id`', '`410`'])
-      expect(missing).toContain(part);
-    expect(openApiDocument.paths['/api/v1/time-logs/events']!.get!.description).toContain('http-feeds');
-  });
-
-  it('says what a reader of the interface could get wrong', () => {
-    const { get, post } = openApiDocument.paths['/api/v1/time-logs']!;
-    expect(get!.description).toContain('from=2026-01-01T00:00Z&to=2026-02-01T00:00Z` includes 1 February');
-    expect(get!.description).toContain('`date`, which leads the order, is not in the item');
-    expect(get!.description).toContain('A token gives access to every log');
-    expect(post!.description).toContain('The client chooses the unit of `duration`');
-    const text = JSON.stringify(openApiDocument);
-    const durations = text.match(/"duration":\{"type":"number"[^}]*\}/g)!;
-    expect(durations.length).toBeGreaterThan(1);
-    for (const duration of durations) {
-      expect(duration).toContain('"format":"double"');
-      expect(duration).toContain('beyond 15 digits it may be returned rounded');
-    }
-    const { ExactSum: sum } = openApiDocument.components.schemas;
-    expect(sum).not.toHaveProperty('format');
-    expect(sum).toHaveProperty('description', expect.stringContaining('never rounded'));
-    expect(openApiDocument.paths['/readyz']!.get!.description).toContain('`503` without it');
-    expect(JSON.stringify(get!.parameters)).toContain(`"maximum":${MAX_PAGE_LIMIT}`);
   });
 });

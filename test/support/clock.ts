@@ -21,11 +21,3 @@ export function useClock(): { advance: (milliseconds: number) => void } {
     },
   };
 }
-
-/** Has timers of the service that are set for a number of milliseconds run out after 50, until `mockRestore`. */
-export function hurryTimers(milliseconds: number) {
-  const real = serviceGlobal.setTimeout;
-  const timers = jest.spyOn(serviceGlobal, 'setTimeout');
-  return timers.mockImplementation(((act: () => void, after: number, ...args: []) =>
-    real(act, after === milliseconds ? 50 : after, ...args)) as typeof setTimeout);
-}
