@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.js';
-import { TransactionPooler } from '../../test/support/transaction-pooler.js';
 import { Backends, type DatabaseServer } from './backends.js';
 
 /** Makes `pg_stat_activity` look as if the clock has been set back by an hour. */
@@ -13,6 +13,13 @@ const SET_CLOCK_BACK = [
        from pg_catalog.pg_stat_activity`,
   'alter role current_user set search_path = public, ahead, pg_catalog',
 ];
+
+/** Reports another process than that of its backend, as a pooler does. */
+class PooledClient extends pg.Client {
+  static {
+    Object.defineProperty(this.prototype, 'processID', { get: () => 0, set: () => undefined });
+  }
+}
 
 describe('Backends, after the clock of the server was set back', () => {
   let database: TestDatabase;
@@ -57,11 +64,10 @@ describe('Backends, after the clock of the server was set back', () => {
     await runner.startTransaction();
     await runner.query('select pg_advisory_xact_lock(1)');
     const working = (await open()).query('select pg_advisory_xact_lock(1)');
-    const pooler = await TransactionPooler.open(database.url, 2);
-    const backends = await Backends.read(new DataSource({ type: 'postgres', url: pooler.url }));
+    const extra = { Client: PooledClient };
+    const backends = await Backends.read(new DataSource({ type: 'postgres', url: database.url, extra }));
     expect(backends.workingFor(null)).toMatchObject({ waitsFor: 'advisory', isLong: true });
     await backends.close();
-    pooler.close();
     await runner.rollbackTransaction();
     await working;
   });

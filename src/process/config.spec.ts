@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ConfigError, loadConfig } from './config.js';
 import { SETTINGS } from './settings.js';
 
@@ -36,43 +36,6 @@ const pairsOf = (all: Record<string, readonly string[]>) =>
   Object.entries(all).flatMap(([name, values]) => values.map((value) => [name, value] as const));
 
 describe('loadConfig', () => {
-  it('has a default for every setting', () => {
-    const config = loadConfig({}, true);
-    expect(config).toEqual({
-      port: 3000,
-      host: undefined,
-      databaseUrl: undefined,
-      migrationDatabaseUrl: undefined,
-      dataDir: expect.stringMatching(/[/\\]\.data$/),
-      logLevel: 'info',
-      logAsJson: false,
-      isProduction: false,
-      declaredTokens: [],
-      corsOrigins: [],
-      corsHeaders: [],
-      rateLimit: undefined,
-      acceptsAccessTokens: true,
-      jwt: undefined,
-      shutdownDelay: 0,
-      apiDocs: true,
-      limits: {
-        headersTimeout: 10_000,
-        requestTimeout: 15_000,
-        keepAliveTimeout: 65_000,
-        unreadTimeout: 30_000,
-        headersLimit: 16_384,
-        bodyLimit: 65_536,
-        batchLimit: 1_048_576,
-        deadline: 2_500,
-        poolSize: 10,
-        writeQueue: 2_000,
-        keyLifetime: 24,
-        tokenCache: 10_000,
-      },
-    });
-    expect(isAbsolute(config.dataDir)).toBe(true);
-  });
-
   it('uses the values of the environment', () => {
     const config = loadConfig(
       {
@@ -159,10 +122,6 @@ describe('loadConfig', () => {
   it('treats an empty variable as missing', () => {
     const empty = Object.fromEntries(SETTINGS.map((name) => [name, '']));
     expect(loadConfig(empty, true)).toEqual(loadConfig({}, true));
-  });
-
-  it('ignores other variables', () => {
-    expect(loadConfig({ PATH: '/bin', PGPORT: 'x' }, true)).toEqual(loadConfig({}, true));
   });
 
   it.each([

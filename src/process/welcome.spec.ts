@@ -73,21 +73,6 @@ describe('welcomeText', () => {
     ]);
   });
 
-  it('reads the token from a variable if there is no file, and says how to set it', () => {
-    const text = textWith({ tokenFile: undefined });
-    const [create, record] = [/^TOKEN=.*$/m.exec(text)![0], commandsOf(text)[0]];
-    expect(text.indexOf('There is no token here.')).toBeLessThan(text.indexOf(create));
-    const script = `npm() { echo 'Token 1 for'; echo "tl_$*"; }\n${create}\n${CURL}${record}`;
-    expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toContain(
-      '\0Authorization: Bearer tl_run --silent token -- create --name me\0',
-    );
-  });
-
-  it('can be parsed by a shell', () => {
-    const script = commandsOf(textWith({ tokenFile: `/o'clock/a b/"token` })).join('\n');
-    expect(() => execFileSync('sh', ['-n'], { input: script })).not.toThrow();
-  });
-
   it('has lines of at most 80 characters', () => {
     const lines = textWith({ tokenFile: '/home/ada/time-logs/.data/access-token' }).split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([]);

@@ -53,13 +53,6 @@ describe('Batcher', () => {
     batcher = create();
   });
 
-  it('runs an item at once if no run is in progress', async () => {
-    const outcome = batcher.add(2);
-    expect(runs.map(({ items }) => items)).toEqual([[2]]);
-    runs[0]!.finish();
-    expect(await outcome).toBe('even 2');
-  });
-
   it('runs the items that arrived during a run together, in order', async () => {
     const outcomes = [2, 4, 6, 8, 10].map((item) => batcher.add(item));
     for (let run = 0; run < 3; run++) {
@@ -80,14 +73,6 @@ describe('Batcher', () => {
     }, LIMITS);
     await Promise.all([2, 4].map((item) => storage.run(`item ${item}`, () => batcher.add(item))));
     expect(contexts).toEqual(['item 2', undefined]);
-  });
-
-  it('runs no more items together than the limit', async () => {
-    batcher = create({ batch: 3, queue: 20, wait: 1_000 });
-    const outcomes = Array.from({ length: 13 }, (_, index) => batcher.add(2 * index));
-    await finish(0, 1, 2, 3, 4);
-    expect(runs.map(({ items }) => items.length)).toEqual([1, 3, 3, 3, 3]);
-    expect(await Promise.all(outcomes)).toHaveLength(13);
   });
 
   it('takes half of the items of the last run and the queue, so that all runs have one size', async () => {

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { expectedValues } from '../../../test/support/expected-logs.js';
 import { InMemoryTimeLogRepository } from '../../../libs/host-kit/src/testing/in-memory-time-log.repository.js';
-import { DomainError } from '../../../libs/errors/src/index.js';
 import { entityTagOf } from '../domain/entity-tag.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
@@ -27,12 +25,6 @@ class CountingIds extends TimeLogIds {
 
   override next(): string {
     return `019c1370-4e1b-7000-8000-${String(++this.count).padStart(12, '0')}`;
-  }
-}
-
-class FailingRepository extends InMemoryTimeLogRepository {
-  override async add(): Promise<void> {
-    throw new DomainError('SERVICE_UNAVAILABLE', 'away');
   }
 }
 
@@ -137,16 +129,6 @@ describe('TimeLogService', () => {
     expect(await service.correct(log.id, values)).toEqual(log);
   });
 
-  it('records a log under a new id and returns what it stored', async () => {
-    const log = await service.record(values);
-    expect(log).toEqual({
-      ...expectedValues(values),
-      id: '019c1370-4e1b-7000-8000-000000000001',
-      projectId: 'aaaaaaaa-0000-0000-0000-000000000001',
-    });
-    expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({ logs: [log], total: 1 });
-  });
-
   it.each([undefined, null, 'work', 7])('rejects %p instead of values', async (input) => {
     const error = { code: 'VALIDATION_ERROR', message: 'the values of a time log must be an object' };
     await expect(service.record(input as never)).rejects.toMatchObject(error);
@@ -226,14 +208,6 @@ describe('TimeLogService', () => {
       expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
       expect(await service.recordAll([values], bound)).toHaveLength(1);
     });
-  });
-
-  it('corrects all values of a log, and keeps its id', async () => {
-    const { id } = await service.record(values);
-    const correction = { ...values, duration: 1, description: undefined };
-    const corrected = await service.correct(id.toUpperCase(), correction);
-    expect(corrected).toEqual({ ...expectedValues({ ...correction, description: '' }), id });
-    expect(await service.get(id)).toEqual(corrected);
   });
 
   describe('with attributes that are checked', () => {
@@ -322,20 +296,6 @@ describe('TimeLogService', () => {
     expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
-  it('deletes a log, and neither corrects nor deletes a missing one', async () => {
-    const { id } = await service.record(values);
-    await service.delete(id.toUpperCase());
-    await expect(service.get(id)).rejects.toMatchObject(NOT_FOUND);
-    await expect(service.delete(id)).rejects.toMatchObject(NOT_FOUND);
-    await expect(service.correct(id, values)).rejects.toMatchObject(NOT_FOUND);
-    expect((await service.list(everything, PageRequest.of(1, 50))).total).toBe(0);
-  });
-
-  it('gets a log by its id in upper or lower case', async () => {
-    const log = await service.record(values);
-    expect(await service.get(log.id.toUpperCase())).toEqual(log);
-  });
-
   it('records values that an object has by getters', async () => {
     class Entry {
       get projectId() {
@@ -349,23 +309,5 @@ describe('TimeLogService', () => {
       }
     }
     expect(await service.record(new Entry())).toMatchObject({ duration: 2, date: values.date });
-  });
-
-  it('records equal values as separate logs', async () => {
-    const [first, second] = [await service.record(values), await service.record(values)];
-    expect(first.id).not.toBe(second.id);
-    expect((await service.list(everything, PageRequest.of(1, 50))).total).toBe(2);
-  });
-
-  it('rejects if the log could not be stored', async () => {
-    service = new TimeLogService(new FailingRepository(), ids);
-    await expect(service.record(values)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-  });
-
-  it('lists a page of the matching logs', async () => {
-    for (const date of ['2026-01-01', '2026-01-02', '2026-01-03']) await service.record({ ...values, date });
-    const filter = { projectIds: [values.projectId.toLowerCase()], period: Period.of('2026-01-02') };
-    const { logs, total } = await service.list(filter, PageRequest.of(2, 1));
-    expect([logs.map(({ date }) => date), total]).toEqual([['2026-01-02'], 2]);
   });
 });
