@@ -12,7 +12,6 @@ import type * as RunCommand from '../../src/commands/run-command.js';
 import type * as Config from '../../src/process/config.js';
 import type * as DatabaseSetup from '../../src/database/setup/index.js';
 import type * as DatabaseIndex from '../../src/database/index.js';
-import type * as Feed from '../../src/feed/index.js';
 import type * as Serve from '../../src/process/serve.js';
 import type * as TimeLog from '../../src/time-log/index.js';
 import type * as Totals from '../../src/totals/index.js';
@@ -47,7 +46,6 @@ const from = {
   config: (await compiled('src/process/config.js')) as typeof Config,
   database: (await compiled('src/database/index.js')) as typeof DatabaseIndex,
   databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
-  feed: (await compiled('src/feed/index.js')) as typeof Feed,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
   largeResponses: (await compiled(
     'src/time-log/wire/large-response-limiter.js',
@@ -60,7 +58,7 @@ const from = {
   transports: (await compiled('libs/messages/src/transports/index.js')) as typeof Transports,
 };
 
-export const { accessTokens, AccessTokenService, AccessTokenVerifier } = from.accessToken;
+export const { accessTokens, AccessTokenService } = from.accessToken;
 export const { afterRestore, AppModule, backupMetadata, defaultScopes, entities, migrations, scopes } =
   from.app;
 export const { backup, checkBackup, restore } = from.backup;
@@ -72,17 +70,8 @@ export const { EdgeAdapter, UnreadResponseLimiter } = from.httpEdge;
 export const { LargeResponseLimiter } = from.largeResponses;
 export const { execute } = from.runCommand;
 export const { serve } = from.serve;
-export const {
-  PageRequest,
-  Period,
-  TimeLogCounts,
-  timeLogEntities,
-  TimeLogIds,
-  TimeLogService,
-  TypeOrmTimeLogRepository,
-} = from.timeLog;
+export const { PageRequest, Period, TimeLogCounts, TypeOrmTimeLogRepository } = from.timeLog;
 export const { TotalsService } = from.totals;
-export const { parseEventId, TypeOrmFeedRepository } = from.feed;
 export const { connectMessages } = from.transports;
 
 const COMMANDS = ['backup', 'counts', 'drop', 'export', 'forget', 'migrate', 'restore', 'token'] as const;
