@@ -11,7 +11,6 @@ import {
   PATIENT,
   patientLimits as limits,
   Period,
-  TimeLogCounts,
   timeLogEntities,
   TimeLogService,
   TypeOrmTimeLogRepository,
@@ -105,17 +104,6 @@ describe('batches in PostgreSQL', () => {
     }
     expect((await timeLogs.recordAllOnce(values, key)).isReplay).toBe(false);
     expect(await totalOf(projectId)).toBe(3);
-  });
-
-  it('are counted, whatever their size, alone and in a transaction of the caller', async () => {
-    const projectId = randomUUID();
-    await timeLogs.recordAll(valuesOf(5_000, projectId));
-    await dataSource.transaction(async (manager) => {
-      await timeLogs.recordAll(valuesOf(1_000, projectId), { manager });
-      expect(await totalOf(projectId)).toBe(5_000);
-    });
-    expect(await totalOf(projectId)).toBe(6_000);
-    expect(await new TimeLogCounts(new Database(dataSource)).verify()).toMatchObject({ wrong: 0 });
   });
 
   it('leave neither logs nor key after a rollback of the caller', async () => {

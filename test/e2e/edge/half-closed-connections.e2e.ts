@@ -99,19 +99,14 @@ describe('a client that closes its side after the request', () => {
     },
   );
 
-  it.each([
-    ['a list of up to 1000', [LARGE_LIST], [200]],
-    ['a create that is refused', [{ ...CREATE, body: '{}' }], [400]],
-    ['an unknown path', [{ path: '/nowhere' }], [404]],
-    ['pipelined requests', [LIST, CREATE, LIST, LARGE_LIST], [200, 201, 200, 200]],
-  ])('gets the responses to %s', async (_what, requests, statuses) => {
+  it('gets the responses to pipelined requests', async () => {
     const release = holdStatements(app);
     const client = await open(app);
     const answers = readAll(client);
-    client.end(requests.map((request) => textOf(app, request)).join(''));
+    client.end([LIST, CREATE, LIST, LARGE_LIST].map((request) => textOf(app, request)).join(''));
     await connections.ended(client);
     release();
-    expect(statusesOf(await answers)).toEqual(statuses);
+    expect(statusesOf(await answers)).toEqual([200, 201, 200, 200]);
   });
 
   it('gets the response to a request of HTTP/1.0, and to the second one of a connection', async () => {
