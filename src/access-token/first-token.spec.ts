@@ -108,14 +108,6 @@ describe('rotateToken', () => {
   });
   const rotate = (id: string) => rotateToken(tokens, { file, id, overlapMs: 0 });
 
-  it('replaces the token in the file that holds it, which only its owner can read', async () => {
-    const { state, token, isInFile } = await rotate('1');
-    expect([state, isInFile, await readFile(file, 'utf8')]).toEqual(['rotated', true, `${token}\n`]);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await readdir(directory)).toEqual(['access-token']);
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe('kept');
-  });
-
   it('replaces it also after a rotation that was interrupted before that', async () => {
     await tokens.rotate('1', newToken());
     const { token } = await rotate('1');

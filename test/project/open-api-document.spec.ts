@@ -12,7 +12,7 @@ import {
 } from '../../src/time-log/domain/idempotency-key.js';
 import { DEFAULT_PAGE, MAX_PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
 import { TIME_LOG_CHANGED } from '../../src/time-log/domain/time-log.repository.js';
-import { TIME_LOG_FIELDS, TimeLog } from '../../src/time-log/domain/time-log.js';
+import { TIME_LOG_FIELDS } from '../../src/time-log/domain/time-log.js';
 import {
   MAX_DESCRIPTION_LENGTH,
   descriptionFault,
@@ -201,13 +201,7 @@ describe('the OpenAPI document', () => {
     expect([...tags].toSorted()).toEqual(openApiDocument.tags.map(({ name }) => name).toSorted());
   });
 
-  it('takes any UUID for a project, and shows one that every validator takes', () => {
-    const { NewTimeLog: schema } = openApiDocument.components.schemas;
-    const { projectId } = schema!.properties as { projectId: { pattern: string; format?: string } };
-    expect(projectId.format).toBeUndefined();
-    for (const id of ['11111111-1111-1111-1111-111111111111', 'ABCDEF00-0000-0000-0000-00000000000f'])
-      expect(id).toMatch(new RegExp(projectId.pattern));
-    expect('11111111-1111-1111-1111-11111111111g').not.toMatch(new RegExp(projectId.pattern));
+  it('shows projects by UUIDs that every validator takes', () => {
     const shown = [...DOCUMENT_TEXT.matchAll(/"projectId": "([^"]+)"/g)].map(([, id]) => id!);
     expect(shown.length).toBeGreaterThan(3);
     for (const id of shown)
@@ -277,13 +271,6 @@ describe('the OpenAPI document', () => {
       }
     },
   );
-
-  it('has an example whose id and instant belong together', () => {
-    const text = JSON.stringify(openApiDocument.paths['/api/v1/time-logs']);
-    const [, id, createdAt] = /"id":"([^"]+)".*?"createdAt":"([^"]+)"/.exec(text)!;
-    const log = TimeLog.restore({ id: id!, projectId: '', duration: 1, description: '', date: '' });
-    expect(log.createdAt.toISOString()).toBe(createdAt);
-  });
 
   it('describes days so that generators keep them as text', () => {
     expect(DOCUMENT_TEXT).not.toContain('"format": "date"');

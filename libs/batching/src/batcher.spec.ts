@@ -208,16 +208,6 @@ describe('Batcher', () => {
     expect(await Promise.all(outcomes)).toHaveLength(11);
   });
 
-  it('returns the number of waiting items', async () => {
-    expect(batcher.length).toBe(0);
-    const outcomes = [2, 4, 6].map((item) => batcher.add(item));
-    expect(batcher.length).toBe(2);
-    await finish(0);
-    expect(batcher.length).toBe(0);
-    runs[1]!.finish();
-    await Promise.all(outcomes);
-  });
-
   it('reports the size of each run and the waits of its items, without those that waited too long', async () => {
     const seen: string[] = [];
     batcher.observers = {

@@ -14,43 +14,8 @@ import {
 } from '@nestjs/common';
 import { DomainError } from './domain-error.js';
 import { responseForKind, responseForThrown } from './error-envelope.js';
-import type { ErrorCode } from './error-kinds.js';
-
-/** The statuses in the interface. */
-const STATUSES: [ErrorCode, number][] = [
-  ['VALIDATION_ERROR', 400],
-  ['UNAUTHORIZED', 401],
-  ['FORBIDDEN', 403],
-  ['NOT_FOUND', 404],
-  ['METHOD_NOT_ALLOWED', 405],
-  ['REQUEST_TIMEOUT', 408],
-  ['PAYLOAD_TOO_LARGE', 413],
-  ['UNSUPPORTED_MEDIA_TYPE', 415],
-  ['EXPECTATION_FAILED', 417],
-  ['RATE_LIMITED', 429],
-  ['HEADERS_TOO_LARGE', 431],
-  ['INTERNAL_ERROR', 500],
-  ['SERVICE_UNAVAILABLE', 503],
-];
 
 const SECRET = 'select * from secrets';
-
-describe('responseForKind', () => {
-  it.each(STATUSES)('gives %s the status %i', (error, status) => {
-    expect(responseForKind(error, 'why')).toMatchObject({
-      status,
-      body: { success: false, error, message: 'why' },
-    });
-    expect(Object.keys(responseForKind(error).body)).toEqual(['success', 'error', 'message']);
-    expect(responseForKind(error).body.message).not.toBe('');
-    // `Retry-After` only if a retry can help.
-    const retry = error === 'SERVICE_UNAVAILABLE' || error === 'RATE_LIMITED';
-    expect(responseForKind(error).headers).toEqual({
-      'Content-Type': 'application/json; charset=utf-8',
-      ...(retry && { 'Retry-After': expect.stringMatching(/^[1-9]\d*$/) }),
-    });
-  });
-});
 
 describe('responseForThrown', () => {
   it('sends the message of a DomainError', () => {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { anyCharacter } from '../../../test/support/any-text.js';
-import { timesOf } from '../../../test/support/extent.js';
 import {
   dateFault,
   descriptionFault,
@@ -180,21 +178,4 @@ describe('isCalendarDate', () => {
       expect(isCalendarDate(value)).toBe(false);
     },
   );
-
-  it('agrees with `Date` on any text', () => {
-    const dateLike = fc.string({
-      unit: fc.constantFrom(...Array.from('0123456789-')),
-      minLength: 8,
-      maxLength: 12,
-    });
-    const almostDate = fc
-      .tuple(fc.nat(10_500), fc.nat(14), fc.nat(33))
-      .map(([year, month, day]) => `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`);
-    fc.assert(
-      fc.property(fc.oneof(almostDate, dateLike, fc.string({ unit: anyCharacter })), (text) => {
-        expect(isCalendarDate(text)).toBe(existsInUtc(text));
-      }),
-      { numRuns: timesOf(3_000, 1_000) },
-    );
-  });
 });
