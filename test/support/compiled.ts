@@ -12,6 +12,7 @@ import type * as RunCommand from '../../src/commands/run-command.js';
 import type * as Config from '../../src/process/config.js';
 import type * as DatabaseSetup from '../../src/database/setup/index.js';
 import type * as DatabaseIndex from '../../src/database/index.js';
+import type * as Feed from '../../src/feed/index.js';
 import type * as Serve from '../../src/process/serve.js';
 import type * as TimeLog from '../../src/time-log/index.js';
 import type * as Totals from '../../src/totals/index.js';
@@ -46,6 +47,7 @@ const from = {
   config: (await compiled('src/process/config.js')) as typeof Config,
   database: (await compiled('src/database/index.js')) as typeof DatabaseIndex,
   databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
+  feed: (await compiled('src/feed/index.js')) as typeof Feed,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
   largeResponses: (await compiled(
     'src/time-log/wire/large-response-limiter.js',
@@ -70,8 +72,9 @@ export const { EdgeAdapter, UnreadResponseLimiter } = from.httpEdge;
 export const { LargeResponseLimiter } = from.largeResponses;
 export const { execute } = from.runCommand;
 export const { serve } = from.serve;
-export const { PageRequest, Period, TimeLogCounts, TypeOrmTimeLogRepository } = from.timeLog;
+export const { PageRequest, Period, TimeLogCounts, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
 export const { TotalsService } = from.totals;
+export const { parseEventId, TypeOrmFeedRepository } = from.feed;
 export const { connectMessages } = from.transports;
 
 const COMMANDS = ['backup', 'counts', 'drop', 'export', 'forget', 'migrate', 'restore', 'token'] as const;
