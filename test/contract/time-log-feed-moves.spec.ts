@@ -19,7 +19,7 @@ const HOUR = 3_600n * 2n ** 22n;
 const NOTE = `obj_description('keep_time_log_positions()'::regprocedure, 'pg_proc')`;
 
 // What another server, a recovery or a copy of the files looks like to a start is written into the note of the last
-// one; test/lab/faults/moved-feed.faults.ts has servers.
+// one; test/process/backup.e2e.ts, pg-dump.e2e.ts and test/lab/fleet/recovery.e2e.ts have servers.
 describe('after a move of the database', () => {
   const database = useDatabase({}, [beforeEach, afterEach]);
   let dataSource: DataSource;
