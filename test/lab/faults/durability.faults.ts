@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Durability } from '../../../src/database/index.js';
 import { plainOptions } from '../../../src/database/setup/index.js';
-import { linesOf } from '../../support/service-here.js';
 import { eventually } from '../eventually.js';
 import { ask, expectUnavailable } from './support/ask.js';
 import { serve } from './support/serve.js';
@@ -70,31 +69,5 @@ describe('what a commit waits for', () => {
       await withSettings({ synchronous_commit: mode, synchronous_standby_names: 'nobody' }, async () =>
         expectUnavailable(await create()),
       );
-  });
-
-  it('is told once more, each time that a synchronous standby goes away or comes', async () => {
-    const standby = await postgres.createStandby();
-    const service = await serve(url);
-    const expected: string[][] = [['info', `${OWN_DISK}, ${ALONE}`]];
-    const expectMore = (...line: string[]) => {
-      expected.push(line);
-      return eventually(async () => {
-        await ask(`${service.url}/api/v1/time-logs`, { body: LOG });
-        const lines = linesOf(service.output()).filter(({ context }) => context === 'Durability');
-        expect(lines.map(({ level, msg }) => [level, msg])).toEqual(expected);
-      });
-    };
-    const now = OWN_DISK.replace('waits for', 'now waits for');
-    const away = OWN_DISK.replace('waits for', 'now waits for less:');
-    try {
-      for (let round = 0; round < 2; round++) {
-        await withSettings({ synchronous_standby_names: 'standby' }, () =>
-          expectMore('info', `${now} and the disk of synchronous standbys: standby`),
-        );
-        await expectMore('warn', `${away}, ${ALONE}`);
-      }
-    } finally {
-      await standby.remove();
-    }
   });
 });

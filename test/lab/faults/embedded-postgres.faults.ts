@@ -6,11 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  EmbeddedPostgres,
-  type EmbeddedPostgresError,
-  type EmbeddedPostgresOptions,
-} from '../../../libs/embedded-postgres/src/index.js';
+import { EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../../libs/embedded-postgres/src/index.js';
 import { firstColumn as query } from '../../support/postgres-cluster.js';
 import { eventually } from '../eventually.js';
 import { endProcess } from '../../support/service-process.js';
@@ -82,26 +78,9 @@ describe('EmbeddedPostgres after the service was killed', () => {
     expect(await query(next.url, COMMITTED)).toEqual([42]);
     expect(await postmasterPid()).not.toBe(orphan);
   });
-
-  it('lets a command use the orphaned server', async () => {
-    const { url, orphan } = await leaveOrphan();
-    const command = await EmbeddedPostgres.attachOrStart({ dataDirectory });
-    expect(await query(command.url, 'select 1')).toEqual([1]);
-    await command.stop();
-    expect([command.url, await postmasterPid()]).toEqual([url, orphan]);
-  });
 });
 
 describe('EmbeddedPostgres beside another service', () => {
-  it('refuses the directory with one line while the other lives', async () => {
-    const { service, line: url } = await startService();
-    const { line } = await startService();
-    expect(line).toBe(
-      `EmbeddedPostgresError: the data directory ${dataDirectory} is in use by another running service (process ${service.pid}): stop it, or set DATA_DIR to another directory`,
-    );
-    expect(await query(url, 'select 1')).toEqual([1]);
-  });
-
   it('keeps the server through a Ctrl-C, which the service answers in its own time', async () => {
     const { service, line: url } = await startService();
     process.kill(-service.pid!, 'SIGINT');
@@ -116,33 +95,6 @@ describe('EmbeddedPostgres when the server dies', () => {
     await query(url, COMMIT);
     process.kill(await postmasterPid(), 'SIGKILL');
     expect(await eventually(() => query(url, COMMITTED))).toEqual([42]);
-  });
-
-  it('reports once that it cannot be restarted', async () => {
-    const failures: EmbeddedPostgresError[] = [];
-    const postgres = await start({ onFailure: (error) => failures.push(error) });
-    const pid = await postmasterPid();
-    await rm(join(dataDirectory, 'global'), { recursive: true });
-    process.kill(pid, 'SIGKILL');
-    await eventually(() => expect(failures).not.toEqual([]));
-    await postgres.stop();
-    expect(failures.map(({ name }) => name)).toEqual(['EmbeddedPostgresError']);
-    expect(failures[0]?.message).toMatch(
-      /^the embedded PostgreSQL ended, and cannot be restarted: [^\n]* \([^\n]*global[^\n]*\): fix this, or set DATABASE_URL[^\n]*$/,
-    );
-  });
-
-  it('does not start it again after stop()', async () => {
-    const log: string[] = [];
-    const postgres = await start({ log: (line) => log.push(line) });
-    const sleeping = query(postgres.url, 'select pg_sleep(60)');
-    await eventually(async () => {
-      const active = `select count(*)::int from pg_stat_activity where wait_event = 'PgSleep'`;
-      expect(await query(postgres.url, active)).toEqual([1]);
-    });
-    await Promise.all([postgres.stop(), expect(sleeping).rejects.toThrow('terminat')]);
-    expect(log.filter((line) => line.includes('ready to accept connections'))).toHaveLength(1);
-    await expect(postmasterPid()).rejects.toThrow('ENOENT');
   });
 });
 

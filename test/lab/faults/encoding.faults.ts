@@ -2,23 +2,24 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand } from '../../support/commands.js';
+import { expectedLog } from '../../support/expected-logs.js';
 import { useFolder, useTestDatabase } from '../../support/fixtures.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { create, dataOf, list, LOG } from '../../support/requests.js';
-import { spawnService } from '../../support/service-process.js';
-import { serve } from './support/serve.js';
+import { create, LOG, outcome } from '../../support/requests.js';
+import { spawnService, startService } from '../../support/service-process.js';
+import { createTestDatabase } from '../../support/test-database.js';
 import { TOKEN } from './support/service-under-writes.js';
 
-describe.each(['LATIN1', 'SQL_ASCII'])('a database whose encoding is %s', (encoding) => {
+describe('a database whose encoding is not UTF8', () => {
   const server = process.env.TEST_DATABASE_URL!;
   const inFolder = useFolder('time-logs-encoding-');
   const sound = useTestDatabase();
-  const name = `test_${encoding.toLowerCase()}_${process.pid}`;
+  const name = `test_latin1_${process.pid}`;
   const url = server.replace(/\/postgres(?=\?|$)/, `/${name}`);
-  const refusal = `the encoding of the database is ${encoding}, which cannot store every text: create a database with create database NAME encoding 'UTF8' template template0, and name it in DATABASE_URL\n`;
+  const refusal = `the encoding of the database is LATIN1, which cannot store every text: create a database with create database NAME encoding 'UTF8' template template0, and name it in DATABASE_URL\n`;
 
   beforeAll(() =>
-    queryOnce(server, `create database ${name} encoding '${encoding}' locale 'C' template template0`),
+    queryOnce(server, `create database ${name} encoding 'LATIN1' locale 'C' template template0`),
   );
   afterAll(() => queryOnce(server, `drop database ${name} with (force)`));
 
@@ -50,21 +51,58 @@ describe.each(['LATIN1', 'SQL_ASCII'])('a database whose encoding is %s', (encod
   });
 });
 
-describe('a database whose encoding is UTF8', () => {
-  const database = useTestDatabase();
+/** What the shell of somebody who works with other databases may hold. */
+const SHELL = {
+  PGHOST: 'db.invalid',
+  PGHOSTADDR: '192.0.2.1',
+  PGPORT: '1',
+  PGUSER: 'nobody',
+  PGPASSWORD: 'wrong',
+  PGPASSFILE: '/nowhere/pgpass',
+  PGDATABASE: 'elsewhere',
+  PGSERVICE: 'elsewhere',
+  PGOPTIONS: '-c default_transaction_read_only=on -c search_path=elsewhere',
+  PGAPPNAME: 'psql',
+  PGCLIENTENCODING: 'LATIN1',
+  PGCLIENT_ENCODING: 'LATIN1',
+  PGREPLICATION: 'true',
+  PGSSLMODE: 'verify-full',
+  PGSSLNEGOTIATION: 'direct',
+  PGSSLCERT: '/nowhere/cert',
+  PGSSLKEY: '/nowhere/key',
+  PGSSLROOTCERT: '/nowhere/root',
+  PGTARGETSESSIONATTRS: 'standby',
+  PGCONNECT_TIMEOUT: '0.001',
+  PGTZ: 'Asia/Kathmandu',
+  PGDATA: '/nowhere/data',
+};
 
-  it('is spoken to in UTF8, whatever the shell, the URL and the database ask for', async () => {
-    const server = process.env.TEST_DATABASE_URL!;
-    await queryOnce(server, `alter database ${database.name} set client_encoding = 'LATIN1'`);
-    const { port } = await serve(`${database.url}?client_encoding=LATIN1`, {
-      PGCLIENTENCODING: 'LATIN1',
-      PGOPTIONS: '-c client_encoding=LATIN1',
-    });
-    const log = { ...LOG, description: 'Grüße, 世界 😀' };
-    expect(dataOf(await create({ port, token: TOKEN }, log))).toMatchObject(log);
-    expect(dataOf(await list({ port, token: TOKEN }))).toMatchObject([{ description: log.description }]);
-    const stored = 'select octet_length(description) as bytes from time_logs';
-    const bytes = Buffer.byteLength(log.description);
-    expect(await queryOnce(database.url, stored)).toEqual([{ bytes }]);
+describe.each(['embedded', 'external'])('libpq’s variables in the shell, with an %s database', (kind) => {
+  const inFolder = useFolder('time-logs-shell-');
+  const database = useTestDatabase(createTestDatabase);
+  const env = () => ({
+    ...SHELL,
+    ...(kind === 'embedded' ? { DATA_DIR: inFolder() } : { DATABASE_URL: database.url }),
+  });
+
+  it('change nothing of how the commands connect', async () => {
+    const command = async (name: string, ...args: string[]) => (await runCommand(name, args, env())).stdout;
+    const backup = inFolder('backup');
+    expect(await command('migrate')).toMatch(/^migrated /);
+    expect(await command('counts', 'verify')).toBe('the counts are correct: 0 logs\n');
+    expect(await command('backup', backup)).toMatch(/^saved /);
+    expect(await command('restore', backup)).toMatch(/^restored /);
+    expect(await command('token', 'create', '--name', 'Ada')).toMatch(/^tl_/m);
+  });
+
+  it('change nothing of how the service connects', async () => {
+    const { port, end } = await startService({ ...env(), ACCESS_TOKEN: TOKEN });
+    try {
+      const log = { ...LOG, description: 'Ž' };
+      const created = await create({ port, token: TOKEN }, log);
+      expect(outcome(created)).toEqual([201, { success: true, data: expectedLog(log) }]);
+    } finally {
+      await end();
+    }
   });
 });

@@ -1,22 +1,23 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Database } from '../../../src/database/index.js';
-import { plainOptions } from '../../../src/database/setup/index.js';
-import { DataSource } from 'typeorm';
+import { migrations } from '../../../src/app.module.js';
+import { migrate } from '../../../src/database/setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
+import { runHere } from '../../support/commands-here.js';
 import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { eventually } from '../eventually.js';
-import { resultOf, useStruckServer, VICTIMS } from './support/strikes.js';
+import { useCluster } from './support/use-cluster.js';
 
 /** What waits when all is folded. */
 const FOLDED = { changes: 0, hasParts: false };
 
 describe('counts and sums are true', () => {
-  const server = useStruckServer();
+  const server = useCluster({ fsync: 'off' });
   let url: string;
   let logs: number;
 
   beforeEach(async () => {
-    url = await server.createMigrated();
+    url = await server.createDatabase();
+    await migrate({ url, migrations });
     logs = 0;
     await write(500);
   });
@@ -32,53 +33,15 @@ describe('counts and sums are true', () => {
     return (await queryOnce(url, sql))[0];
   };
   const expectTruth = async () =>
-    expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are correct: ${logs} logs\n`);
-
-  it.each(VICTIMS)(
-    'after a rebuild whose %s is killed in any statement: it has mended all or nothing, and is run again',
-    async (victim) => {
-      await queryOnce(url, 'select fold_time_log_counts(8192)');
-      await queryOnce(url, 'update time_log_months set total = total + 1, duration = duration + 1');
-      const all = await wrong();
-      expect(all).toBeGreaterThan(1);
-      await server.comeThrough(victim, () => resultOf('counts', ['rebuild'], server.proxy.url(url)), {
-        meanwhile: async () => {
-          expect([0, all]).toContain(await wrong());
-          // Whoever writes between two of them is counted.
-          await write(1);
-        },
-      });
-      expect(server.proxy.struck.filter((step) => step.includes('rebuild_time_log_counts'))).toHaveLength(2);
-      await expectTruth();
-    },
-  );
-
-  it.each(VICTIMS)(
-    'while changes are folded and the %s is killed in any statement of that',
-    async (victim) => {
-      // A statement of many logs leaves a part of its own.
-      await write(5_000);
-      const before = await unfolded();
-      expect(before).toEqual({ changes: 2, hasParts: true });
-      // As a service does it behind its creates.
-      const fold = () =>
-        withDatabase(server.proxy.url(url), (database) =>
-          database.change(`select fold_time_log_counts(8192) as folded`),
-        );
-      await server.comeThrough(victim, fold, {
-        meanwhile: async () => {
-          expect(await wrong()).toBe(0);
-          expect([before, FOLDED]).toContainEqual(await unfolded());
-        },
-      });
-      expect(server.proxy.struck.filter((step) => step.includes('fold_time_log_counts'))).toHaveLength(2);
-      expect(await unfolded()).toEqual(FOLDED);
-      await expectTruth();
-    },
-  );
+    expect(await runHere('counts', ['verify'], { DATABASE_URL: url })).toMatchObject({
+      stdout: `the counts are correct: ${logs} logs\n`,
+    });
 
   const KILLERS = {
-    server: () => server.kill('server'),
+    server: async () => {
+      await server.end('SIGKILL');
+      await server.start();
+    },
     backend: (pid: number) => queryOnce(url, 'select pg_terminate_backend($1)', [pid]),
   } as const;
   it.each(
@@ -132,12 +95,3 @@ describe('counts and sums are true', () => {
     await expectTruth();
   });
 });
-
-async function withDatabase<T>(url: string, act: (database: Database) => Promise<T>): Promise<T> {
-  const dataSource = await new DataSource({ ...plainOptions(url), poolSize: 1 }).initialize();
-  try {
-    return await act(new Database(dataSource));
-  } finally {
-    await dataSource.destroy();
-  }
-}

@@ -17,8 +17,6 @@ const LOGS = ['time_logs', 'time_log_keys', 'time_log_deletions', 'time_log_rela
 const COUNTS = ['time_log_months', 'time_log_decades', 'time_log_changes', 'time_log_folds'];
 const FOLD = 'select fold_time_log_counts(8192) as folded';
 const WAITING = 'select id from time_log_changes order by xid, id';
-const TRIGGERS = `select format('alter table time_logs enable always trigger %I', tgname) as statement
-  from pg_trigger where tgrelid = 'time_logs'::regclass and not tgisinternal`;
 
 /**
  * Tables of a service are published, and another server subscribes to them, on which nobody else writes. PostgreSQL
@@ -168,35 +166,16 @@ describe('a logical replica', () => {
     },
   );
 
-  it.each([
-    ['their logs alone', ['time_logs']],
-    ['all but the counts', LOGS],
-  ])(
-    'lacks counts if %s are published until they are rebuilt, which is said by verify',
-    async (_what, tables) => {
-      await withClient(source, async (client) => {
-        await subscribe(tables);
-        await write(client, 40);
-      });
-      await takeOver();
-      const { logs, wrong } = await verified();
-      expect([logs, wrong > 0]).toEqual([0, true]);
-      await queryOnce(replica, 'select rebuild_time_log_counts()');
-      expect(await verified()).toEqual({ logs: (await ids(onSource)).length, wrong: 0 });
-    },
-  );
-
-  it('has wrong counts and other places in the feed where its triggers are on: they stay off', async () => {
+  it('lacks counts if all but the counts are published until they are rebuilt, which is said by verify', async () => {
     await withClient(source, async (client) => {
-      await write(client, 8);
-      for (const { statement } of await onReplica(TRIGGERS)) await onReplica(statement as string);
       await subscribe(LOGS);
       await write(client, 40);
     });
     await takeOver();
-    expect((await verified()).wrong).toBeGreaterThan(0);
-    const places = 'select position, id from time_logs order by id';
-    expect(await onReplica(places)).not.toEqual(await onSource(places));
+    const { logs, wrong } = await verified();
+    expect([logs, wrong > 0]).toEqual([0, true]);
+    await queryOnce(replica, 'select rebuild_time_log_counts()');
+    expect(await verified()).toEqual({ logs: (await ids(onSource)).length, wrong: 0 });
   });
 });
 

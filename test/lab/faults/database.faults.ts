@@ -1,0 +1,381 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { timesOf } from '../../support/extent.js';
+import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
+import { endProcess, spawnService } from '../../support/service-process.js';
+import { eventually } from '../eventually.js';
+import { storeToken } from '../tokens.js';
+import { ask, expectUnavailable, type TimedAnswer } from './support/ask.js';
+import { canMount, SmallDisk } from './support/full-disk.js';
+import { linesOf, serve } from './support/serve.js';
+import {
+  recovered,
+  refusedCreates,
+  type ServiceUnderWrites,
+  TOKEN,
+  underWrites,
+} from './support/service-under-writes.js';
+import { killBackend, useCluster } from './support/use-cluster.js';
+import { Writers } from './support/writers.js';
+
+const ROUNDS = timesOf(5, 2);
+/** Milliseconds that a reader waits after a refusal. */
+const PAUSE = 20;
+/** Waves of requests to a frozen database: the first finds connections that hang, later ones none that is free. */
+const WAVES = 3;
+/** Connections that the service may have; and beside the pool one looks after what has no answer. */
+const POOL_SIZE = 10;
+const OURS = `select pid from pg_stat_activity
+  where application_name = 'time-logs' and datname = current_database()`;
+/** SQLSTATE. */
+const TOO_MANY_CONNECTIONS = '53300';
+
+const postgres = useCluster({ deadlock_timeout: '100ms' });
+
+describe('a service whose database goes away under writes', () => {
+  it.each([
+    ['SIGKILL of the postmaster', 'SIGKILL'],
+    ['pg_ctl stop -m immediate', 'SIGQUIT'],
+    ['pg_ctl stop -m fast', 'SIGINT'],
+  ] as const)('answers 503 on %s, stays up, and serves again when the database does', (_name, signal) =>
+    survives(async (scene) => {
+      await postgres.end(signal);
+      // An outage of some length: every writer is refused several times.
+      await refusedCreates(scene, 40);
+      await postgres.start();
+    }),
+  );
+
+  it('answers 503 on SIGKILL of one backend, which takes all others with it, and serves again when the database does', () =>
+    survives(async (scene) => {
+      await killBackend(postgres);
+      await refusedCreates(scene, 1);
+      await eventually(() => postgres.query('select 1'));
+    }));
+
+  /** Takes the database away and brings it back, again and again, under clients that list without a pause. */
+  const survives = (outage: (scene: ServiceUnderWrites) => Promise<void>) =>
+    underWrites({ database: postgres }, async (scene) => {
+      const { service, writers, ledger } = scene;
+      const refusals: TimedAnswer[] = [];
+      let isListing = true;
+      const list = async () => {
+        while (isListing) {
+          const answer = await ask(`${service.url}/api/v1/time-logs?limit=10`);
+          if (answer.status === 200) continue;
+          refusals.push(answer);
+          await delay(PAUSE);
+        }
+      };
+      const listing = Promise.all(Array.from({ length: 4 }, list));
+      try {
+        for (let round = 1; round <= ROUNDS; round++) {
+          await outage(scene);
+          await writers.acknowledge(1);
+          await writers.acknowledge(100);
+          expect([service.child.exitCode, service.child.signalCode]).toEqual([null, null]);
+          // One line for the outage, not one for each request that it cost.
+          expect(linesOf(service, /database unavailable/)).toBe(round);
+          expect(linesOf(service, /database available again/)).toBe(round);
+        }
+        expect(ledger.count('cut')).toBe(0);
+      } finally {
+        isListing = false;
+        await listing;
+      }
+      expect(refusals.length).toBeGreaterThan(0);
+      refusals.forEach(expectUnavailable);
+    });
+});
+
+it('a frozen database is 503 for every request that needs it, 200 for livez, and the pool is clean afterwards', () =>
+  underWrites({ database: postgres }, async ({ service, url, writers, ledger }) => {
+    const paths = { list: `${service.url}/api/v1/time-logs`, health: `${service.url}/health` };
+    for (let round = 1; round <= ROUNDS; round++) {
+      const tokens = await Promise.all(Array.from({ length: WAVES * 3 }, () => storeToken(url)));
+      await postgres.freeze();
+      for (let wave = 1; wave <= WAVES; wave++) {
+        // None of these tokens was seen before: the service has to look it up.
+        const [forHealth, forList, forCreate] = tokens.splice(0, 3);
+        const waiting = [
+          ask(paths.health),
+          ask(`${service.url}/readyz`, { token: undefined }),
+          ask(paths.list),
+          ask(paths.list, { token: forList }),
+          ask(paths.health, { token: forHealth }),
+          ask(paths.list, { token: forCreate, body: JSON.stringify(ledger.intend()) }),
+        ];
+        const alive = await ask(`${service.url}/livez`, { token: undefined });
+        expect([alive.status, alive.text]).toEqual([200, 'OK']);
+        for (const answer of await Promise.all(waiting)) expectUnavailable(answer);
+      }
+      postgres.thaw();
+      await writers.acknowledge(50);
+      const refused = ledger.count('refused');
+      await writers.acknowledge(200);
+      // No connection is left in the pool that still owes an answer of before.
+      expect(ledger.count('refused')).toBe(refused);
+      expect(await ask(paths.health)).toMatchObject({ status: 200, text: 'OK' });
+      await eventually(async () =>
+        expect((await queryOnce(url, OURS)).length).toBeLessThanOrEqual(POOL_SIZE),
+      );
+    }
+    expect(ledger.count('cut')).toBe(0);
+  }));
+
+describe('a service whose database has no room for it', () => {
+  it('answers 503 in bounded time while the table is locked and the pool exhausted, but not to what needs no connection', () =>
+    underWrites({ database: postgres, writers: 40 }, async (scene) => {
+      const list = `${scene.service.url}/api/v1/time-logs`;
+      const owner = await connected(scene.url);
+      try {
+        await owner.query('begin; lock table time_logs in access exclusive mode');
+        await refusedCreates(scene, 40);
+        for (let round = 0; round < 5; round++) {
+          const needless = await Promise.all([
+            ask(list, { token: undefined }),
+            ask(list, { token: 'not-one-of-ours' }),
+            ask(list, { body: '{"duration":0}' }),
+            ask(`${list}?page=0`),
+            ask(`${scene.service.url}/livez`, { token: undefined }),
+          ]);
+          expect(needless.map(({ status }) => status)).toEqual([401, 401, 400, 400, 200]);
+        }
+        expectUnavailable(await ask(list));
+      } finally {
+        await owner.end();
+      }
+      await recovered(scene);
+    }));
+
+  it('answers 503 while others hold every connection of the server, does not storm it, and recovers by itself', () =>
+    underWrites({ database: postgres }, async (scene) => {
+      const { service, ledger, url } = scene;
+      const others: pg.Client[] = [];
+      try {
+        await takeEveryConnection(others, postgres.asSuperuser(url), service.child);
+        const [knocks, refused] = [postgres.logged(/too many clients/), ledger.count('refused')];
+        await refusedCreates(scene, 100);
+        expectUnavailable(await ask(`${service.url}/health`));
+        // Each request knocks once; those that are under way may have knocked and not be answered yet.
+        const more = ledger.count('refused') - refused;
+        expect(postgres.logged(/too many clients/) - knocks).toBeLessThanOrEqual(more + 20);
+      } finally {
+        await Promise.all(others.map((other) => other.end()));
+      }
+      await recovered(scene);
+    }));
+});
+
+/** Has superusers take every connection in place of the service, which is held still meanwhile. */
+async function takeEveryConnection(others: pg.Client[], url: string, service: ChildProcess): Promise<void> {
+  const first = await connected(url);
+  others.push(first);
+  service.kill('SIGSTOP');
+  try {
+    const ours = `from pg_stat_activity where application_name = 'time-logs'`;
+    await first.query(`select pg_terminate_backend(pid, 5000) ${ours}`);
+    for (;;) others.push(await connected(url));
+  } catch (error) {
+    if ((error as { code?: string }).code !== TOO_MANY_CONNECTIONS) throw error;
+  } finally {
+    service.kill('SIGCONT');
+  }
+}
+
+describe('a service whose database refuses what it is asked', () => {
+  it('answers 503 to creates of a read-only database, lists on, and recovers by itself', () =>
+    underWrites({ database: postgres }, async (scene) => {
+      await postgres.configure({ default_transaction_read_only: 'on' });
+      await refusedCreates(scene, 40);
+      expect(await ask(`${scene.service.url}/api/v1/time-logs`)).toMatchObject({ status: 200 });
+      await postgres.configure({ default_transaction_read_only: null });
+      await recovered(scene);
+    }));
+
+  (canMount ? it : it.skip)(
+    'answers 503 while the disk of the table is full (where a disk can be mounted), and recovers by itself',
+    async () => {
+      const place = join(postgres.place, 'disk');
+      await mkdir(place);
+      const disk = SmallDisk.mount(place, '2m', postgres.owner);
+      const tablespace = `small_${process.pid}`;
+      const FULL = /No space left on device/;
+      try {
+        await postgres.query(`create tablespace ${tablespace} location '${disk.path}'`);
+        await postgres.query(`grant create on tablespace ${tablespace} to public`);
+        const url = await postgres.createDatabase();
+        await underWrites({ database: url }, async (scene) => {
+          await queryOnce(url, `alter table time_logs set tablespace ${tablespace}`);
+          await queryOnce(url, `alter index time_logs_pkey set tablespace ${tablespace}`);
+          const full = postgres.logged(FULL);
+          await disk.fill();
+          await refusedCreates(scene, 40);
+          expect(postgres.logged(FULL)).toBeGreaterThan(full);
+          await disk.relieve();
+          await recovered(scene);
+        });
+        await postgres.query(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
+        await postgres.query(`drop tablespace ${tablespace}`);
+      } finally {
+        disk.unmount();
+      }
+    },
+  );
+
+  /** Has each create run a function in PL/pgSQL, until its trigger is dropped. */
+  const beforeEachCreate = (url: string, body: string) =>
+    queryOnce(
+      url,
+      `create sequence attempts;
+       create function meddle() returns trigger language plpgsql as $$ begin ${body} return null; end $$;
+       create trigger meddle before insert on time_logs for each statement execute function meddle()`,
+    );
+  const meddleNoMore = (url: string) => queryOnce(url, 'drop trigger meddle on time_logs');
+
+  it('answers 503 to a serialization failure, does not repeat the statement, and recovers by itself', () =>
+    underWrites({ database: postgres }, async (scene) => {
+      const refuse = `perform nextval('attempts'); raise exception using errcode = '40001', message = 'refused';`;
+      await beforeEachCreate(scene.url, refuse);
+      await refusedCreates(scene, 40);
+      await meddleNoMore(scene.url);
+      await recovered(scene);
+      // A sequence counts also what was rolled back.
+      const [attempts] = await firstColumn(scene.url, 'select last_value from attempts');
+      expect(Number(attempts)).toBeLessThanOrEqual(scene.ledger.count('refused'));
+    }));
+
+  it('answers 503 to the victim of a deadlock, and recovers by itself', () =>
+    underWrites({ database: postgres }, async (scene) => {
+      const { url } = scene;
+      const opponent = await connected(postgres.asSuperuser(url));
+      try {
+        await opponent.query("set deadlock_timeout = '1min'");
+        await opponent.query('begin; select pg_advisory_xact_lock(2)');
+        await beforeEachCreate(
+          url,
+          `perform pg_advisory_xact_lock(1);
+           while not exists (select from pg_locks where locktype = 'advisory' and not granted) loop
+             perform pg_sleep(0.01);
+           end loop;
+           perform pg_advisory_xact_lock(2);`,
+        );
+        await eventually(async () => {
+          const locks = "select objid from pg_locks where locktype = 'advisory' and objid = 1";
+          expect(await queryOnce(url, locks)).toHaveLength(1);
+        });
+        // Waits for the create that holds the first lock, and then waits for the second.
+        const held = opponent.query('select pg_advisory_xact_lock(1)');
+        await refusedCreates(scene, 1);
+        await held;
+      } finally {
+        await opponent.end();
+      }
+      await eventually(async () => expect(postgres.logged(/deadlock detected/)).toBeGreaterThan(0));
+      await meddleNoMore(url);
+      await recovered(scene);
+    }));
+
+  it('keeps to its pool while commits wait for a standby that is away, goes on reading, says why, and creates when they are free', () =>
+    underWrites({ database: postgres }, async ({ service, writers, ledger, url }) => {
+      const expectFewConnections = async () =>
+        expect((await firstColumn(url, OURS)).length).toBeLessThanOrEqual(POOL_SIZE + 1);
+      const keyedWriters = new Writers({ token: TOKEN, ledger, areKeyed: true });
+      keyedWriters.aim(service.port);
+      keyedWriters.start();
+      try {
+        await postgres.configure({ synchronous_standby_names: 'nobody' });
+        // Each takes the 2.5 s of the deadline, on each of 16 connections.
+        while (ledger.count('refused') < 60) {
+          for (const path of ['/api/v1/time-logs?limit=1', '/health'])
+            expect(await ask(service.url + path)).toMatchObject({ status: 200 });
+          await expectFewConnections();
+        }
+        await postgres.configure({ synchronous_standby_names: null });
+        await writers.acknowledge(1);
+        await keyedWriters.acknowledge(100);
+      } finally {
+        await keyedWriters.stop();
+      }
+      await expectFewConnections();
+      expect(linesOf(service, /takes no changes: commits wait for .*standby/)).toBe(1);
+      expect(linesOf(service, /takes changes again/)).toBe(1);
+    }));
+});
+
+describe('a service that starts', () => {
+  it('migrates an empty database once where two start at the same time', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const url = await postgres.createDatabase();
+      // Names of all migrations are told at debug.
+      const both = await Promise.all([1, 2].map(() => serve(url, { LOG_LEVEL: 'debug' })));
+      for (const service of both)
+        expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
+      const names = await firstColumn(url, 'select name from migrations order by name');
+      expect(names.length).toBeGreaterThan(0);
+      // Each was run by one of the two.
+      const told = both.flatMap(({ output }) => /migrated: ([\w, ]+)/.exec(output())?.[1]?.split(', ') ?? []);
+      expect(told.sort()).toEqual(names);
+      expect(await Promise.all(both.map((service) => service.end('SIGTERM')))).toEqual([0, 0]);
+    }
+  });
+
+  it('waits for a database that is away, and serves when it comes', async () => {
+    const url = await postgres.createDatabase();
+    await postgres.end('SIGINT');
+    const starting = serve(url);
+    await postgres.start();
+    expect(await ask(`${(await starting).url}/health`)).toMatchObject({ status: 200, text: 'OK' });
+  });
+
+  it('gives a database that stays away a bounded number of tries, says so in one clear line, and exits with 1', async () => {
+    const url = await postgres.createDatabase();
+    await postgres.end('SIGINT');
+    const { child, output } = spawnService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    try {
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      const lines = output().trim().split('\n');
+      expect(lines.filter((line) => line.includes('waiting for the database'))).toHaveLength(1);
+      expect(
+        lines.filter((line) => /^the database at .* could not be reached: .*check DATABASE_URL/.test(line)),
+      ).toEqual([lines.at(-1)]);
+      expect(output()).not.toMatch(/^\s+at /m);
+    } finally {
+      await endProcess(child, 'SIGKILL');
+      await postgres.start();
+    }
+  });
+});
+
+// What a stopping service owes to reads and slow requests, and SHUTDOWN_DELAY: test/process/shutdown.e2e.ts.
+it.each(['SIGTERM', 'SIGINT'] as const)(
+  'a service answers every create that it has taken on, and exits with 0, on %s sent twice, then also while its database is frozen',
+  (signal) =>
+    underWrites({ database: postgres }, async (scene) => {
+      const { child } = scene.service;
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      child.kill(signal);
+      expect(await exit).toEqual([0, null]);
+      const cut = [...scene.ledger.unknown]
+        .filter(([, kind]) => kind === 'cut')
+        .map(([description]) => description);
+      // A connection may end just as its client sends: what the service has not read it has not stored.
+      const stored = 'select description from time_logs where description = any($1)';
+      expect(await queryOnce(scene.url, stored, [cut])).toEqual([]);
+      await scene.restart();
+      await scene.writers.acknowledge(50);
+      await postgres.freeze();
+      try {
+        expect(await scene.service.end(signal)).toBe(0);
+      } finally {
+        postgres.thaw();
+      }
+      await scene.restart();
+    }),
+);
