@@ -1,14 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { Agent, createServer as createServerOverTls, request } from 'node:https';
-import {
-  type AddressInfo,
-  connect as connectPlainly,
-  createServer as createPlainServer,
-  type Server as PlainServer,
-} from 'node:net';
+import { Agent, request } from 'node:https';
+import { type AddressInfo, connect as connectPlainly } from 'node:net';
 import { json, text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { eventually } from '../eventually.js';
@@ -22,12 +16,6 @@ import type { Daemon } from './daemon.js';
 
 const KEY = { 'idempotency-key': 'a-key' };
 const UNAVAILABLE = refusal('SERVICE_UNAVAILABLE', 'the service is unavailable at the moment; retry later');
-
-/** Has a server listen on a free port of loopback. */
-async function portOf(server: PlainServer): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return (server.address() as AddressInfo).port;
-}
 
 /** Instances that can be lost while they have a request. */
 class Instances {
@@ -49,7 +37,8 @@ class Instances {
       });
     });
     this.servers.push(server);
-    return portOf(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return (server.address() as AddressInfo).port;
   }
 
   close(): void {
@@ -60,9 +49,6 @@ class Instances {
 describeWith('haproxy')('the balancer', () => {
   const inFolder = useFolder('balancer-');
   const instances = new Instances();
-  const databases: PlainServer[] = [];
-  let primary: number;
-  let standby: number;
   let client: Identity;
   let balancer: Daemon;
   let port: number;
@@ -85,28 +71,19 @@ describeWith('haproxy')('the balancer', () => {
   beforeAll(async () => {
     const certificates = await Certificates.make(inFolder('certificates'));
     client = await certificates.identity();
-    /** A server that tells its name to whoever connects, and the Patroni that tells its role; their ports. */
-    const listen = async (name: string, role: string) => {
-      const server = createPlainServer((socket) => {
-        socket.on('error', () => undefined).end(name);
-      });
-      const patroni = createServerOverTls(await certificates.identity(name), ({ url }, answer) => {
-        answer.writeHead(url!.startsWith(role) ? 200 : 503).end();
-      });
-      databases.push(server, patroni);
-      return [await portOf(server), await portOf(patroni)] as const;
-    };
-    [port, primary, standby] = [await unusedPort(), await unusedPort(), await unusedPort()];
+    port = await unusedPort();
+    // Nobody asks for the databases.
+    const nowhere = async () => [await unusedPort(), await unusedPort()] as const;
     balancer = startBalancer({
       address: '127.0.0.1',
       certificates: certificates.of('balancer-1'),
       requests: port,
       figures: await unusedPort(),
-      primary,
-      standby,
+      primary: await unusedPort(),
+      standby: await unusedPort(),
       instances: await Promise.all(Array.from({ length: 4 }, () => instances.listen())),
       reader: await instances.listen(),
-      postgres: [await listen('postgres-1', '/primary'), await listen('postgres-2', '/replica')],
+      postgres: [await nowhere(), await nowhere()],
     });
     agent = new Agent({ keepAlive: true, ...client });
     await eventually(async () => expect((await send('POST')).status).toBe(200)).catch((error: unknown) => {
@@ -117,7 +94,6 @@ describeWith('haproxy')('the balancer', () => {
   afterAll(async () => {
     await balancer.end();
     instances.close();
-    for (const server of databases) server.close();
   });
   beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: 1, ...client })));
   afterEach(() => agent.destroy());
@@ -173,29 +149,5 @@ describeWith('haproxy')('the balancer', () => {
     socket.write('GET /api/v1/time-logs HTTP/1.1\r\nHost: localhost\r\n\r\n');
     expect(await text(socket)).toBe('');
     expect(instances.arrived).toBe(0);
-  });
-
-  it('leads nobody to the wrong server, before and after it is reloaded', async () => {
-    const ledTo = (to: number) => text(connectPlainly(to, '127.0.0.1').setEncoding('utf8'));
-    const names = { [primary]: 'postgres-1', [standby]: 'postgres-2' };
-    for (const [to, name] of Object.entries(names))
-      await eventually(async () => expect(await ledTo(Number(to))).toBe(name));
-
-    let isOver = false;
-    const seen = new Set<string>();
-    const connectAgain = async (to: number) => {
-      while (!isOver) {
-        seen.add(`${names[to]}: ${await ledTo(to)}`);
-        await delay(5);
-      }
-    };
-    const connecting = [primary, primary, standby, standby].map(connectAgain);
-    for (let reloads = 0; reloads < 3; reloads++) {
-      balancer.signal('SIGUSR2');
-      await delay(2_000);
-    }
-    isOver = true;
-    await Promise.all(connecting);
-    expect([...seen].sort()).toEqual(['postgres-1: postgres-1', 'postgres-2: postgres-2']);
   });
 });

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { eventually } from '../eventually.js';
 import { DECLARED_TOKEN as TOKEN } from '../../support/environment.js';
 import { useFolder, useTestDatabase } from '../../support/fixtures.js';
 import { LOG, TIME_LOGS } from '../../support/requests.js';
-import { type ServiceHere, startHere } from '../../support/service-here.js';
+import { startHere } from '../../support/service-here.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { CHECKS, PREFIX } from '../../support/below-prefix.js';
 import { describeWith } from '../describe-with.js';
 import { Certificates, fetchOver } from './certificates.js';
 import { Daemon } from './daemon.js';
@@ -39,13 +38,6 @@ async function settingsOf(
   return file;
 }
 
-/** The folders of nginx, which are those of its package otherwise. */
-function temporaryPaths(folder: string): string {
-  return ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${folder}/${name};`)
-    .join(' ');
-}
-
 async function startNginx(place: Place): Promise<Daemon> {
   const { folder, port, pem } = place;
   const certificate = '/etc/letsencrypt/live/time-logs.example';
@@ -55,9 +47,13 @@ async function startNginx(place: Place): Promise<Daemon> {
     [`${certificate}/privkey.pem`]: pem,
   });
   const main = join(folder, 'main.conf');
+  // The folders of its package otherwise.
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
   await writeFile(
     main,
-    `daemon off; pid ${folder}/pid; events {} http { access_log off; ${temporaryPaths(folder)} include ${site}; }\n`,
+    `daemon off; pid ${folder}/pid; events {} http { access_log off; ${paths.join(' ')} include ${site}; }\n`,
   );
   return Daemon.start(['nginx', '-e', 'stderr', '-c', main]);
 }
@@ -130,73 +126,5 @@ for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startC
         message: 'the service is unavailable at the moment; retry later',
       });
     });
-  });
-}
-
-/** Settings without TLS that remove the prefix, by program: a file, and the arguments that name it. */
-const REMOVERS: Readonly<
-  Record<string, (place: Omit<Place, 'pem'>) => [settings: string, ...args: string[]]>
-> = {
-  nginx: ({ folder, port, service }) => [
-    `daemon off; pid ${folder}/pid; events {} http { access_log off; ${temporaryPaths(folder)} server {
-  listen 127.0.0.1:${port};
-  location ${PREFIX}/ { proxy_pass http://127.0.0.1:${service}/; }
-} }`,
-    ...['-e', 'stderr', '-c'],
-  ],
-  caddy: ({ port, service }) => [
-    `{
-  admin off
-  auto_https off
-}
-http://127.0.0.1:${port} {
-  handle_path ${PREFIX}/* {
-    reverse_proxy 127.0.0.1:${service}
-  }
-}
-`,
-    ...['run', '--adapter', 'caddyfile', '--config'],
-  ],
-  haproxy: ({ port, service }) => [
-    `defaults
-  mode http
-  timeout connect 2s
-  timeout client 30s
-  timeout server 30s
-listen time-logs
-  bind 127.0.0.1:${port}
-  http-request deny unless { path_beg ${PREFIX}/ }
-  http-request replace-path ${PREFIX}/(.*) /\\1
-  server one 127.0.0.1:${service}
-`,
-    ...['-db', '-f'],
-  ],
-};
-
-for (const [program, settingsFor] of Object.entries(REMOVERS)) {
-  describeWith(program)(`the service below a prefix that ${program} removes`, () => {
-    const database = useTestDatabase();
-    const inFolder = useFolder(`${program}-prefix-`);
-    let service: ServiceHere;
-    let proxy: Daemon;
-    let base: string;
-
-    beforeAll(async () => {
-      service = await startHere({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
-      const [folder, port] = [inFolder(), await unusedPort()];
-      const [settings, ...args] = settingsFor({ folder, port, service: service.port });
-      const file = join(folder, 'settings');
-      await writeFile(file, settings);
-      proxy = Daemon.start([program, ...args, file], { HOME: folder });
-      base = `http://127.0.0.1:${port}${PREFIX}`;
-      await eventually(async () => expect((await fetch(`${base}/readyz`)).status).toBe(200)).catch(
-        (error: unknown) => {
-          throw new Error(`${String(error)}\n${proxy.output}`);
-        },
-      );
-    });
-    afterAll(() => Promise.all([proxy.end(), service.end()]));
-
-    it.each(Object.entries(CHECKS))('%s', (_what, check) => check({ base, token: TOKEN }));
   });
 }
