@@ -93,7 +93,6 @@ describeWith('nats-server')('with NATS', () => {
 
   describeFaults('NATS', () => ({
     url: broker.url,
-    hasBroker: true,
     newClient: () => clientOf(broker.url),
     withRequestId: (data, id) => {
       const named = headers();

@@ -187,16 +187,6 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
         expect(spy).toHaveBeenCalledTimes(100);
       });
 
-      it('are answered where the queue was deleted while they were under way', async () => {
-        const { gate, host, outcomes } = await hold();
-        await sender.deleteQueue();
-        gate.open();
-        // Those that had come to the host before are answered too; the rest was in the queue.
-        await eventually(() => expect(outcomes.length).toBeGreaterThan(0));
-        await host.close();
-        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
-      });
-
       it('are refused where the answer is more than RabbitMQ 4 takes, and the next one is answered', async () => {
         const host = await startHost();
         const log = TimeLog.record(

@@ -8,7 +8,6 @@ import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { EventQueue, expectEventsOfOneLog, expectFirstOf, logged, WORK } from './consumers.js';
-import { expectNoConnectionLeft } from './early-end.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from '../../events/relay-host.js';
 
 describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
@@ -65,21 +64,6 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     expect((await deletions.events()).map(({ event }) => event)).toEqual([deleted!.event]);
   });
 
-  it('wait for a queue that is bound for what is recorded alone, which is said with the missing key', async () => {
-    const queue = new EventQueue(broker.url);
-    await queue.bind('time-log.created');
-    const from = await start();
-    const { id } = await record(from);
-    await arrived(queue, 1);
-    await from.timeLogs.delete(id);
-    await logged(
-      from,
-      `events wait for ${place()}: no queue is bound to the exchange time-logs for time-log.deleted: bind one`,
-    );
-    await queue.bind();
-    await arrived(queue, 2);
-  });
-
   it('go to an exchange that is durable and routes by topic, and leave one of another kind as it is', async () => {
     const queue = new EventQueue(broker.url);
     const from = await start();
@@ -132,9 +116,5 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     const refused = await start(broker.url.replace('guest:guest', 'guest:secret'));
     await logged(refused, expect.stringMatching(/^events wait for .*ACCESS_REFUSED|ACCESS-REFUSED/));
     expect(refused.lines.join()).not.toContain('secret');
-  });
-
-  it('leave no connection behind where the relay ends before the broker answers', async () => {
-    await expectNoConnectionLeft(broker.url);
   });
 });

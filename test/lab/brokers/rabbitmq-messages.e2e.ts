@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, RmqRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect } from 'amqplib';
-import { lastValueFrom } from 'rxjs';
 import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
-import { LOG, refusal } from '../../support/requests.js';
+import { LOG } from '../../support/requests.js';
 import { type Rabbit, startRabbit } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
@@ -87,7 +86,6 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
 
   describeFaults('RabbitMQ', () => ({
     url: broker.url,
-    hasBroker: true,
     newClient: () => clientOf(broker.url),
     withRequestId: (data, id) =>
       new RmqRecordBuilder(data).setOptions({ headers: { 'x-request-id': id } }).build(),
@@ -120,12 +118,6 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
       ),
     ]);
     expect(host.lines.join()).not.toContain('wrong');
-  });
-
-  it('answers an unknown pattern in the form of all errors', async () => {
-    await startHost(broker.url);
-    const sent = lastValueFrom(openClient(broker.url).send('time-log.unknown.v1', {}));
-    await expect(sent).rejects.toEqual(refusal('NOT_FOUND', 'no such pattern'));
   });
 
   it('goes on after messages without an address for an answer', async () => {

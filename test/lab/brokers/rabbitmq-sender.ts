@@ -14,8 +14,6 @@ export interface Sender {
   left(): Promise<number>;
   /** Takes a message from the queue, and puts it back, so many times. */
   putBack(times: number): Promise<void>;
-  /** Takes the queue away, with what waits in it. */
-  deleteQueue(): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -47,7 +45,6 @@ export async function startSender(url: string): Promise<Sender> {
       }
     },
     tell: (content) => channel.sendToQueue('time-logs', content),
-    deleteQueue: () => channel.deleteQueue('time-logs'),
     close: () => connection.close(),
   };
 }
