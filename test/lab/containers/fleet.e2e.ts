@@ -6,7 +6,6 @@ import { Ledger } from '../faults/support/ledger.js';
 import { Writers } from '../faults/support/writers.js';
 import { fetchOver } from '../fleet/certificates.js';
 import { TIME_LOGS } from '../../support/requests.js';
-import { expectContained } from './contained.js';
 import { describeWithDocker } from './engine.js';
 import { useProject } from './project.js';
 
@@ -66,8 +65,6 @@ describeWithDocker('a fleet in containers', () => {
     for (const port of project.ports) await project.sh(curl.replace(/:\d+/, `:${port}`));
     await primaryOfTwo('postgres-1');
   });
-
-  it('can do no more than it must', () => expectContained(project));
 
   it('saves the primary by the documented command', async () => {
     const document = await readFile(join(project.folder, 'docker/FLEET.md'), 'utf8');

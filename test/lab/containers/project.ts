@@ -13,7 +13,6 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 /** What Docker tells about a container. */
 interface Container {
   readonly Id: string;
-  readonly Name: string;
   readonly RestartCount: number;
   readonly State: {
     readonly Status: string;
@@ -21,10 +20,7 @@ interface Container {
     readonly OOMKilled: boolean;
     readonly Health?: { readonly Status: string };
   };
-  readonly HostConfig: {
-    readonly Memory: number;
-    readonly LogConfig: { readonly Config: Readonly<Record<string, string>> };
-  };
+  readonly HostConfig: { readonly Memory: number };
 }
 
 /**
