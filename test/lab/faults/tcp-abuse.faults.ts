@@ -7,14 +7,7 @@ import { LOG } from '../../support/requests.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { eventually } from '../eventually.js';
-import {
-  byMemory,
-  canLimit,
-  memoryFromNow,
-  served,
-  SMALL_MACHINE,
-  startAbusers,
-} from './support/abused-service.js';
+import { memoryFromNow, served, startAbusers } from './support/abused-service.js';
 import { filesOf } from './support/process-usage.js';
 import { serve } from './support/serve.js';
 import { TOKEN } from './support/service-under-writes.js';
@@ -101,18 +94,6 @@ describe('a service whose port for messages is abused without a token', () => {
         const { peak } = await memory(`${connections} × ${kind}`, times);
         expect(peak).toBeLessThan(MOST_MEMORY);
       });
-    },
-  );
-
-  (canLimit ? it : it.skip)(
-    `goes on with ${SMALL_MACHINE} MB beside half messages on 160 connections (skipped where Node does not start so)`,
-    async () => {
-      await start(byMemory);
-      const record = newClient();
-      await beside('wide', 160, async () => {
-        for (let i = 0; i < 20; i++) await record();
-      });
-      expect(service.child.exitCode).toBeNull();
     },
   );
 

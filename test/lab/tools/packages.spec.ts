@@ -2,22 +2,27 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
 import { node, packLib, packWorkspace } from '../package/run.js';
+import { manifestIn, unpack, unpacked } from '../package/tarball.js';
 
-const MODULES = 'test/lab/tools/node_modules';
-
-/** What CommonJS can require since Node 20.19, and older ones are not supported. */
-const ES_MODULES_ALONE = ['CJSResolvesToESM'];
+const { CommonJS, ESNext } = ts.ModuleKind;
+/** How a host may look for types, and of which kind those must be that it finds: only Node knows kinds. */
+const RESOLUTIONS = [
+  ['host.ts', ['commonjs', 'node10'], undefined],
+  ['host.cts', ['node16', 'node16'], CommonJS],
+  ['host.mts', ['node16', 'node16'], ESNext],
+  ['host.ts', ['esnext', 'bundler'], undefined],
+] as const;
 
 describe.each([
-  ['for hosts', packLib, []],
-  ['of the client', (directory: string) => packWorkspace('@time-logs/client', directory), []],
+  ['for hosts', packLib],
+  ['of the client', (directory: string) => packWorkspace('@time-logs/client', directory)],
   [
     'of the embedded PostgreSQL',
     (directory: string) => packWorkspace('@time-logs/embedded-postgres', directory),
-    ES_MODULES_ALONE,
   ],
-])('the package %s', (_name, pack, known) => {
+])('the package %s', (name, pack) => {
   let directory: string;
   let tarball: string;
 
@@ -28,14 +33,34 @@ describe.each([
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('is clean for publint', async () => {
-    const output = await node(`${MODULES}/publint/src/cli.js`, ['run', '--strict', tarball]);
-    expect(output).toContain('All good!');
+    const publint = 'test/lab/tools/node_modules/publint/src/cli.js';
+    expect(await node(publint, ['run', '--strict', tarball])).toContain('All good!');
   });
 
-  it('has right types for every kind of module resolution', async () => {
-    const args = ['--ignore-rules', 'cjs-resolves-to-esm', '--no-definitely-typed', '--format', 'json'];
-    const output = await node(`${MODULES}/@arethetypeswrong/cli/dist/index.js`, [tarball, ...args]);
-    const { problems } = JSON.parse(output) as { problems: Record<string, unknown> };
-    expect(Object.keys(problems)).toEqual(known);
+  it('has types for every kind of module resolution', async () => {
+    const manifest = manifestIn(await unpacked(tarball)) as ReturnType<typeof manifestIn> & { name: string };
+    await unpack(tarball, join(directory, 'node_modules', manifest.name));
+    const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json');
+    expect(entries.length).toBeGreaterThan(0);
+    for (const entry of entries)
+      for (const [importer, [module, resolution], kind] of RESOLUTIONS) {
+        const line = ['--module', module, '--moduleResolution', resolution];
+        const { options } = ts.parseCommandLine(line);
+        const { resolvedModule } = ts.resolveModuleName(
+          join(manifest.name, entry),
+          join(directory, importer),
+          options,
+          ts.sys,
+          ...([undefined, undefined, kind] as const),
+        );
+        const file = resolvedModule?.resolvedFileName ?? '';
+        // CommonJS can require ES modules since Node 20.19.
+        const expected = name === 'of the embedded PostgreSQL' && kind ? ESNext : kind;
+        const found = kind && ts.getImpliedNodeFormatForFile(file, undefined, ts.sys, options);
+        expect([entry, importer, file, found]).toEqual([
+          ...[entry, importer],
+          ...[expect.stringMatching(/[.]d[.]ts$/), expected],
+        ]);
+      }
   });
 });

@@ -1,4 +1,4 @@
-import { fork, spawnSync } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
@@ -6,12 +6,6 @@ import type { ServiceProcess } from '../../../support/service-process.js';
 import { percentiles } from '../../bench/statistics.js';
 import { ask } from './ask.js';
 import { memoryOf, peakMemoryOf } from './process-usage.js';
-
-/** Megabytes in which a service must go on. */
-export const SMALL_MACHINE = 512;
-export const byMemory = ['prlimit', `--data=${SMALL_MACHINE * 1_024 * 1_024}`] as const;
-/** Node 24 reserves more memory than that at its start, and uses less. */
-export const canLimit = spawnSync(byMemory[0], [byMemory[1], process.execPath, '-e', '0']).status === 0;
 
 /** The milliseconds that an answer of 200 took. */
 export async function served({ url }: ServiceProcess, path: string): Promise<number> {
