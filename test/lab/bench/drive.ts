@@ -9,6 +9,8 @@ export const FRESH_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** One round of load on one program. */
 export interface Order {
   readonly port: number;
+  /** Where it listens, and the CA that it is trusted by (PEM), if that is not loopback without TLS. */
+  readonly over?: { readonly host: string; readonly ca: string };
   readonly connections: number;
   /** Whole HTTP requests, sent in turn. */
   readonly requests: readonly string[];
@@ -80,7 +82,7 @@ class Round implements Listener {
 
   async connect(): Promise<void> {
     for (let i = 0; i < this.order.connections; i++) {
-      this.#connections.add(await Connection.open(this.order.port, this));
+      this.#connections.add(await Connection.open(this.order.port, this, this.order.over));
     }
   }
 
@@ -130,7 +132,7 @@ class Round implements Listener {
     await delay(PAUSE);
     if (this.#isOver) return;
     try {
-      const connection = await Connection.open(this.order.port, this);
+      const connection = await Connection.open(this.order.port, this, this.order.over);
       this.#connections.add(connection);
       this.#next(connection);
     } catch (error) {

@@ -10,7 +10,10 @@ const run = promisify(execFile);
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const RULES = join(PROJECT, 'docker', 'fleet', 'alerts.yaml');
 
-/** What is measured every 15 seconds, and how many alerts of each name fire at a time. */
+/**
+ * What is measured every 15 seconds, and how many alerts of each name fire at a time. Those of Patroni, etcd, balancers
+ * and exporters fire in watch.e2e.ts.
+ */
 const CASES: readonly (readonly [
   what: string,
   series: Readonly<Record<string, string>>,
@@ -131,17 +134,6 @@ const CASES: readonly (readonly [
     },
   ],
   [
-    'the synchronous standby goes away',
-    {
-      'patroni_sync_standby{job="time-logs-patroni",instance="p1",scope="time-logs"}': '0x40',
-      'patroni_sync_standby{job="time-logs-patroni",instance="p2",scope="time-logs"}': '1x8 0x32',
-    },
-    {
-      '2m': { TimeLogsNoStandby: 0 },
-      '4m': { TimeLogsNoStandby: 1 },
-    },
-  ],
-  [
     'a standby has shown all, and then lacks what is new',
     {
       'patroni_replica{job="time-logs-patroni",instance="p1",scope="time-logs"}': '0x60',
@@ -156,42 +148,6 @@ const CASES: readonly (readonly [
     {
       '5m': { TimeLogsStandbyLag: 0 },
       '7m': { TimeLogsStandbyLag: 1 },
-    },
-  ],
-  [
-    'Patroni is paused at one, and the other does not reach etcd',
-    {
-      'patroni_is_paused{job="time-logs-patroni",instance="p1",scope="time-logs"}': '1x60',
-      'patroni_is_paused{job="time-logs-patroni",instance="p2",scope="time-logs"}': '0x60',
-      'patroni_dcs_last_seen{job="time-logs-patroni",instance="p1",scope="time-logs"}': '0+15x60',
-      'patroni_dcs_last_seen{job="time-logs-patroni",instance="p2",scope="time-logs"}': '0x60',
-    },
-    {
-      '9m': { TimeLogsNoFailover: 0 },
-      '14m': { TimeLogsNoFailover: 2 },
-    },
-  ],
-  [
-    'balancer and etcd go away, after one has no server and the other no leader',
-    {
-      'up{job="time-logs-balancer",instance="b"}': '1x20 0x20',
-      'up{job="time-logs-etcd",instance="e1"}': '1x20 0x20',
-      'haproxy_backend_active_servers{job="time-logs-balancer",instance="b",proxy="writes"}': '4x4 0x20',
-      'haproxy_backend_active_servers{job="time-logs-balancer",instance="b",proxy="reads"}': '1x4 0x20',
-      'haproxy_backend_active_servers{job="time-logs-balancer",instance="b",proxy="primary"}': '1x40',
-      'haproxy_backend_active_servers{job="time-logs-balancer",instance="b",proxy="standby"}': '0x40',
-      'haproxy_backend_backup_servers{job="time-logs-balancer",instance="b",proxy="writes"}': '0x40',
-      'haproxy_backend_backup_servers{job="time-logs-balancer",instance="b",proxy="reads"}': '4x40',
-      'haproxy_backend_backup_servers{job="time-logs-balancer",instance="b",proxy="primary"}': '0x40',
-      'haproxy_backend_backup_servers{job="time-logs-balancer",instance="b",proxy="standby"}': '0x40',
-      'etcd_server_has_leader{job="time-logs-etcd",instance="e1"}': '1x4 0x16',
-    },
-    {
-      '1m': { TimeLogsNoServer: 0, TimeLogsEtcd: 0 },
-      '3m': { TimeLogsNoServer: 1 },
-      '4m': { TimeLogsEtcd: 1, TimeLogsBalancerAway: 0 },
-      '7m': { TimeLogsBalancerAway: 1 },
-      '8m': { TimeLogsEtcd: 1 },
     },
   ],
   [
@@ -228,19 +184,6 @@ const CASES: readonly (readonly [
         TimeLogsWraparound: 1,
         TimeLogsUnseen: 0,
       },
-    },
-  ],
-  [
-    'an exporter goes away, and another does not reach what it tells of',
-    {
-      'up{job="time-logs-database",instance="e"}': '1x44',
-      'up{job="time-logs-disk",instance="n"}': '1x4 0x40',
-      'pg_watch_transactions_left{job="time-logs-database",instance="e"}': '2e9x4 stale',
-      'node_filesystem_avail_bytes{job="time-logs-disk",instance="n",mountpoint="/disk"}': '5x4 stale',
-    },
-    {
-      '5m': { TimeLogsUnseen: 0 },
-      '16m': { TimeLogsUnseen: 2 },
     },
   ],
 ];
