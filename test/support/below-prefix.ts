@@ -8,7 +8,7 @@ import type { OpenApiDocument } from './open-api.js';
 import { LOG, TIME_LOGS } from './requests.js';
 
 /** The prefix that proxies remove: `/tl/livez` reaches the service as `/livez`. */
-export const PREFIX = '/tl';
+const PREFIX = '/tl';
 
 /** A service behind a proxy. */
 export interface Site {

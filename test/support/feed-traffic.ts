@@ -26,9 +26,7 @@ export interface Reader {
 
 const limits = { ...loadConfig({}, false).limits, deadline: 30_000 };
 const patience = { queue: limits.writeQueue, wait: limits.deadline };
-/** The project of new logs. */
-export const FIRST_PROJECT = randomUUID();
-const values = { projectId: FIRST_PROJECT, duration: 1, description: '', date: '2026-01-31' };
+const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 
 /** Two instances of the service on one database. */
 export async function openInstances(url: string): Promise<Instance[]> {
@@ -46,7 +44,7 @@ export async function closeInstances(instances: readonly Instance[]): Promise<vo
 }
 
 /** A log with an id of now, yesterday or tomorrow. */
-export function newLog(): TimeLog {
+function newLog(): TimeLog {
   const shift = [0, 0, 0, -DAY, DAY][randomInt(5)]!;
   const ids = new UuidV7TimeLogIds(
     () => Date.now() + shift,
@@ -55,14 +53,10 @@ export function newLog(): TimeLog {
   return TimeLog.record(values, ids.next());
 }
 
-export async function insert(
-  runner: Pick<QueryRunner, 'query'>,
-  { id }: TimeLog,
-  date = values.date,
-): Promise<void> {
+async function insert(runner: Pick<QueryRunner, 'query'>, { id }: TimeLog): Promise<void> {
   await runner.query(
     `insert into time_logs (id, project_id, duration, description, date) values ($1, $2, 1, '', $3)`,
-    [id, values.projectId, date],
+    [id, values.projectId, values.date],
   );
 }
 

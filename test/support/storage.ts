@@ -8,6 +8,7 @@ import type * as Setup from '../../src/database/setup/index.js';
 import type * as Lease from '../../libs/event-relay/src/relay-lease.js';
 import type * as ExportFiles from '../../src/export/index.js';
 import type * as FeedFiles from '../../src/feed/index.js';
+import type * as Positions from '../../src/feed/infrastructure/keep-time-log-positions.js';
 import type * as TotalsFiles from '../../src/totals/index.js';
 import type * as Contract from '../../libs/host-kit/src/contract/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
@@ -29,6 +30,7 @@ const from = {
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
   lease: (await compiled('../libs/event-relay/src/relay-lease.js')) as typeof Lease,
   lookup: (await compiled('access-token/access-token.lookup.js')) as typeof Lookup,
+  positions: (await compiled('feed/infrastructure/keep-time-log-positions.js')) as typeof Positions,
   schemaCheck: (await compiled('time-log/infrastructure/schema-check.js')) as typeof SchemaCheckFile,
   setup: (await compiled('database/setup/index.js')) as typeof Setup,
   attributes: (await compiled(
@@ -61,7 +63,8 @@ export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogC
 export const { entityTagOf, TimeLogService, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
 export const { TypeOrmTotalsRepository } = from.totals;
 export const { TypeOrmExportRepository } = from.export;
-export const { keepTimeLogPositions, parseEventId, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
+export const { keepTimeLogPositions } = from.positions;
+export const { parseEventId, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
 export const { SchemaAttributes } = from.attributes;
 export type SchemaAttributes = AttributeFiles.SchemaAttributes;
 export type TimeLog = TimeLogFiles.TimeLog;
