@@ -65,15 +65,6 @@ describe('a service whose clients send batches slowly', () => {
     expect(statuses).toEqual([]);
   });
 
-  it('needs no more memory if each part of them has one byte', async () => {
-    const memory = await memoryFromNow(service);
-    await beginAll(20, TOKEN, 'Transfer-Encoding: chunked', '1\r\n \r\n'.repeat(100_000));
-    expect(await statusOf(TOKEN)).toBe(201);
-    const { before, peak } = await memory('batches in parts of one byte');
-    expect(peak - before).toBeLessThan(MOST_MEMORY);
-    expect(statuses).toEqual([]);
-  });
-
   it.each([
     ['201', BATCH],
     ['413', `{"timeLogs":[${'{},'.repeat(MIB / 3 - 10)}{}]}`],
