@@ -146,12 +146,12 @@ async function exportPostgres(dataSourceName: string) {
   return { daemon, address };
 }
 
-/** Starts node_exporter, which watches a disk that is nearly empty. */
+/** Starts node_exporter, which watches the disk of /var/tmp. */
 async function exportDisk(place: string) {
   const system = join(place, 'proc');
-  // The exporter takes from here which disks there are.
+  // The exporter takes from here which disks there are. It leaves out those below /dev and /run.
   await mkdir(join(system, '1'), { recursive: true });
-  await writeFile(join(system, '1', 'mounts'), `tmpfs /dev/shm tmpfs rw 0 0\n`);
+  await writeFile(join(system, '1', 'mounts'), `tmpfs /var/tmp tmpfs rw 0 0\n`);
   const address = `127.0.0.1:${await unusedPort()}`;
   const options = ['--collector.disable-defaults', '--collector.filesystem', `--path.procfs=${system}`];
   const daemon = Daemon.start(['prometheus-node-exporter', ...options, `--web.listen-address=${address}`]);
