@@ -351,6 +351,7 @@ describe('a host that chooses', () => {
     it('answers errors of its guard and its caller, and logs those that it has to correct', async () => {
       const callers: Readonly<Record<string, () => Caller>> = {
         bound: () => ({ ...anybody(), projects: Array.from({ length: 101 }, () => randomUUID()) }),
+        textual: () => ({ id: 'ada', scopes: 'no-time-logs:read' as unknown as string[] }),
         broken: () => {
           throw runInNewContext('new TypeError("no connection")') as Error;
         },
@@ -371,6 +372,9 @@ describe('a host that chooses', () => {
       expect(error.mock.calls).toEqual([
         logged(
           'Error: the property projects of a caller contains more than 100 projects: return an array of at most 100 UUIDs, or undefined for all projects',
+        ),
+        logged(
+          "Error: the property scopes of a caller is not an array of strings: return { id: 'ada', scopes: ['time-logs:read'] }, without id if there is none, or undefined for no caller",
         ),
         logged('TypeError: no connection'),
       ]);

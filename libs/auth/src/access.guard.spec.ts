@@ -60,6 +60,17 @@ describe('AccessGuard with the access control of a host', () => {
     expect(await storedFor(reader)).toBe(reader);
   });
 
+  it.each<[string, ...unknown[]]>([
+    ['id', ...['', 'a\0b', 5, null, {}].map((id) => ({ ...reader, id }))],
+    ['scopes', null, 'ada', { id: 'ada' }, { scopes: 'logs:read' }, { scopes: ['logs:read', 5] }],
+  ])('throws an Error for a caller with an invalid %s', async (name, ...callers) => {
+    for (const caller of callers) {
+      await expect(canActivate({ caller: () => caller as Caller })).rejects.toThrow(
+        RegExp(`^the property ${name} of a caller is not .*: return \\{ id: 'ada', scopes: `),
+      );
+    }
+  });
+
   it('refuses a caller without the scope, and a request without a caller', async () => {
     await expect(canActivate({ caller: () => ({ scopes: ['logs:write'] }) })).rejects.toMatchObject({
       code: 'FORBIDDEN',

@@ -67,9 +67,10 @@ class HostGuard implements CanActivate {
     if (resolveCaller === undefined) return true;
     const caller = await resolveCaller(context);
     if (caller === undefined) throw new DomainError('UNAUTHORIZED');
+    // Before the scopes are compared, since a text as scopes would pass by its parts.
+    storeCaller(context, caller);
     const scopes = missingScopes(this.reflector, caller, context);
     if (scopes !== undefined) throw new DomainError('FORBIDDEN', `the token lacks the scope ${scopes}`);
-    storeCaller(context, caller);
     return true;
   }
 }

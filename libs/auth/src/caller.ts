@@ -11,12 +11,29 @@ export type CallerResolver = (context: ExecutionContext) => Caller | undefined |
 
 /**
  * Stores the caller with the request, or with the data of the message. Returns the stored caller,
- * whose projects are distinct and in lower case. Throws an Error if they are invalid.
+ * whose projects are distinct and in lower case. Throws an Error for an invalid caller, which nobody but the host
+ * can correct.
  */
 export function storeCaller<C extends Caller>(context: ExecutionContext, caller: C): C {
+  const fault = faultOf(caller);
+  if (fault !== undefined) {
+    throw new Error(
+      `the property ${fault}: return { id: 'ada', scopes: ['time-logs:read'] }, without id if there is none, or undefined for no caller`,
+    );
+  }
   const stored = caller.projects === undefined ? caller : withValidProjects(caller);
   (context.getArgByIndex<Stateful>(0)[STATE] ??= new RequestState()).caller = stored;
   return stored;
+}
+
+/** Returns the fault of a caller from the code of a host, which may be any value. */
+function faultOf(caller: unknown): string | undefined {
+  const { id, scopes } = Object(caller) as Partial<Record<keyof Caller, unknown>>;
+  if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string')) {
+    return 'scopes of a caller is not an array of strings';
+  }
+  if (id === undefined || (typeof id === 'string' && id !== '' && !id.includes('\0'))) return undefined;
+  return 'id of a caller is not a text of at least one character, without U+0000';
 }
 
 function withValidProjects<C extends Caller>(caller: C): C {
