@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Module, type ModuleMetadata } from '@nestjs/common';
+import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { migrate } from '../../src/database/setup/index.js';
 import { TimeLogModule } from '../../libs/host-kit/src/index.js';
-import { timeLogEntities, timeLogMigrations } from '../../src/time-log/index.js';
+import { timeLogEntities, timeLogMigrations, TimeLogService } from '../../src/time-log/index.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -14,6 +14,11 @@ class OtherAdapter extends ExpressAdapter {
   override getType(): string {
     return 'fastify';
   }
+}
+
+@Injectable()
+class InjectsService {
+  constructor(readonly timeLogs: TimeLogService) {}
 }
 
 describe('a host that lacks something ends its start and says what to do', () => {
@@ -42,7 +47,9 @@ describe('a host that lacks something ends its start and says what to do', () =>
   };
 
   const withoutEntities = () => dataSource(migrated, { autoLoadEntities: false });
-  type Case = [string, () => NonNullable<ModuleMetadata['imports']>, RegExp, ExpressAdapter?];
+  const limits =
+    'limits of TimeLogModule must be an object of positive numbers: bodyLimit, batchLimit, deadline, writeQueue, keyLifetime';
+  type Case = [string, () => NonNullable<ModuleMetadata['imports']>, RegExp | string, ExpressAdapter?];
   const place = 'pass it next to useFactory of TimeLogModule\\.forRootAsync';
   it.each<Case>([
     [
@@ -109,6 +116,50 @@ describe('a host that lacks something ends its start and says what to do', () =>
       ],
       message,
     ]),
+    ...(
+      [
+        [{ limits: { deadline: '5s' } }, limits],
+        [{ limits: { batchLimit: NaN } }, limits],
+        [{ limits: { writeQueue: -1 } }, limits],
+        [{ limits: { dedline: 5 } }, limits],
+        [{ limits: null }, limits],
+        [{ hooks: {} }, 'hooks of TimeLogModule must be a class, an object with before or within, or { useE'],
+        [{ hooks: { beforeRecord: caller } }, 'hooks of '],
+        [{ guard: { useExisting: undefined } }, 'guard of '],
+        [{ filter: 'ours' }, 'filter of '],
+        [
+          { attributes: { ticket: 'string' } },
+          'attributes of TimeLogModule must be a Standard Schema, such as',
+        ],
+        [{ caller: 'ada' }, 'caller of TimeLogModule must be a function that returns the caller'],
+        [{ routes: { list: 'no' } }, 'routes of '],
+        [{ openApi: true }, 'openApi of TimeLogModule must be false or an object of options'],
+        [{ isGlobal: 'yes' }, 'isGlobal of TimeLogModule must be true or false'],
+        [{ readReplica: 1 }, 'readReplica of '],
+        [{ dataSource: {} }, 'dataSource of '],
+        [{ connection: 'postgres://' }, 'connection of '],
+        [{ adapters: {} }, 'adapters of '],
+        [{ imports: {} }, 'imports of '],
+        [{ source: 5 }, 'source of '],
+        [
+          { hooks: InjectsService },
+          'InjectsService injects TimeLogService, which needs these hooks: inject ModuleRef, and call get(Tim',
+        ],
+        [undefined, 'no access control is configured: '],
+      ] as const
+    ).map(([options, message]): Case => [
+      `a valid option: ${JSON.stringify(options)}`,
+      () => [dataSource(migrated), TimeLogModule.forRoot(options as object)],
+      message,
+    ]),
+    [
+      'a valid option: attributes from a factory',
+      () => [
+        dataSource(migrated),
+        TimeLogModule.forRootAsync({ useFactory: () => ({ attributes: {} as never }) }),
+      ],
+      /^attributes of TimeLogModule must be /,
+    ],
     [
       'Express',
       () => [dataSource(migrated), TimeLogModule.forRoot({ caller })],
@@ -116,7 +167,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
       new OtherAdapter(),
     ],
   ])('%s', async (...[, modules, message, adapter]) => {
-    await expect(start(modules(), adapter)).rejects.toThrow(message);
+    await expect((async () => start(modules(), adapter))()).rejects.toThrow(message);
   });
 
   it('the tables, or a function', async () => {

@@ -20,6 +20,7 @@ import {
   timeLogEntities,
   type TimeLogOptions,
   TimeLogRepository,
+  TimeLogService,
   TypeOrmTimeLogRepository,
   WRAPS_TYPEORM_REPOSITORY,
 } from '../../../src/time-log/index.js';
@@ -100,7 +101,7 @@ type FactoryOptions<Options> = Omit<Options, StaticName | keyof Instances> &
 /** The class that a module with these options extends. */
 interface ConfigurableModule<Options> {
   new (): object;
-  forRoot(options: Options): DynamicModule;
+  forRoot(options?: Options): DynamicModule;
   /** Takes the options from a factory or next to it; classes and the modules to import only next to it. */
   forRootAsync(
     options: ConfigurableModuleAsyncOptions<FactoryOptions<Options>> & Omit<Options, 'imports'>,
@@ -109,29 +110,58 @@ interface ConfigurableModule<Options> {
 
 /** Whether a factory may return an option: any value, an instance, or none. */
 type Kind = 'value' | 'instance' | 'static';
-type Kinds = Readonly<Record<string, Kind>>;
+/** An option: its kind, whether a value is one, and the form of its values. */
+type Option = readonly [kind: Kind, isValid: (value: unknown) => boolean, form: string];
+type OptionTable = Readonly<Record<string, Option>>;
+
+const isText = (value: unknown) => typeof value === 'string';
+const isBoolean = (value: unknown) => typeof value === 'boolean';
+const isFunction = (value: unknown) => typeof value === 'function';
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+/** Returns whether a value is an object whose members are valid, unless undefined. */
+const isObjectOf = (value: unknown, isValid: (member: unknown, name: string) => boolean) =>
+  isObject(value) &&
+  Object.entries(value).every(([name, member]) => member === undefined || isValid(member, name));
+/** Returns whether a value is a class, an instance with one of these methods, or `useExisting`. */
+const isPart = (value: unknown, ...methods: readonly string[]) =>
+  isFunction(value) ||
+  (isObject(value) &&
+    ('useExisting' in value
+      ? value.useExisting !== undefined && value.useExisting !== null
+      : methods.some((name) => isFunction(value[name]))));
+const partForm = (methods: string) =>
+  `a class, an object with ${methods}, or { useExisting } with what one of imports exports`;
 
 const CORE_OPTIONS = {
-  dataSource: 'static',
-  connection: 'value',
-  readReplica: 'value',
-  attributes: 'value',
-  hooks: 'instance',
-  adapters: 'static',
-  imports: 'static',
-  isGlobal: 'static',
-  source: 'value',
-  limits: 'value',
-} as const satisfies Record<keyof TimeLogCoreOptions, Kind>;
+  dataSource: ['static', isText, 'the name of a DataSource'],
+  connection: ['value', isObject, 'an object such as { url }'],
+  readReplica: ['value', isBoolean, 'true or false'],
+  attributes: ['value', isSchema, 'a Standard Schema, such as one of zod'],
+  hooks: ['instance', (value) => isPart(value, 'before', 'within'), partForm('before or within')],
+  adapters: ['static', Array.isArray, 'an array of providers'],
+  imports: ['static', Array.isArray, 'an array of modules'],
+  isGlobal: ['static', isBoolean, 'true or false'],
+  source: ['value', isText, 'a URI-reference'],
+  limits: [
+    'value',
+    (value) => isObjectOf(value, isLimit),
+    `an object of positive numbers: ${Object.keys(limitsOf()).join(', ')}`,
+  ],
+} as const satisfies Record<keyof TimeLogCoreOptions, Option>;
 
 const OPTIONS = {
   ...CORE_OPTIONS,
-  guard: 'instance',
-  filter: 'instance',
-  caller: 'value',
-  routes: 'value',
-  openApi: 'value',
-} as const satisfies Record<keyof TimeLogModuleOptions, Kind>;
+  guard: ['instance', (value) => isPart(value, 'canActivate'), partForm('canActivate')],
+  filter: ['instance', (value) => isPart(value, 'catch'), partForm('catch')],
+  caller: ['value', isFunction, 'a function that returns the caller'],
+  routes: [
+    'value',
+    (value) => isObjectOf(value, isBoolean),
+    'an object of names of routes with true or false',
+  ],
+  openApi: ['value', (value) => value === false || isObject(value), 'false or an object of options'],
+} as const satisfies Record<keyof TimeLogModuleOptions, Option>;
 
 /** The arguments of `forRootAsync` that some versions of Nest pass on as options. */
 const FACTORY_ARGUMENTS = ['useFactory', 'useClass', 'useExisting', 'inject', 'provideInjectionTokensFrom'];
@@ -142,20 +172,35 @@ const TOKENS = { guard: HOST_GUARD, filter: HOST_FILTER, hooks: TIME_LOG_HOOKS }
 export const ConfigurableTimeLogCoreModule = configurableModule<TimeLogCoreOptions>(CORE_OPTIONS);
 export const ConfigurableTimeLogModule = configurableModule<TimeLogModuleOptions>(OPTIONS);
 
-function configurableModule<Options extends TimeLogCoreOptions>(kinds: Kinds): ConfigurableModule<Options> {
-  return new ConfigurableModuleBuilder<object>({ optionsInjectionToken: RETURNED_OPTIONS })
+function configurableModule<Options extends TimeLogCoreOptions>(
+  table: OptionTable,
+): ConfigurableModule<Options> {
+  const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<object>({
+    optionsInjectionToken: RETURNED_OPTIONS,
+  })
     .setClassMethodName('forRoot')
-    .setExtras<object>({}, (definition, passed) => moduleWith(definition, passed, kinds))
-    .build().ConfigurableModuleClass;
+    .setExtras<object>({}, (definition, passed) => moduleWith(definition, passed, table))
+    .build();
+  return class extends ConfigurableModuleClass {
+    static override forRoot(options = {}): DynamicModule {
+      return super.forRoot(options);
+    }
+  };
 }
 
 /** Adds the providers of options, and registers our entities with the DataSource for `autoLoadEntities`. */
-function moduleWith(definition: DynamicModule, passed: TimeLogModuleOptions, kinds: Kinds): DynamicModule {
+function moduleWith(
+  definition: DynamicModule,
+  passed: TimeLogModuleOptions,
+  table: OptionTable,
+): DynamicModule {
+  checkOptions(definition.module.name, table, passed);
+  if (typeof passed.hooks === 'function') requireNoCycle(passed.hooks);
   const { dataSource, connection, adapters = [], imports = definition.imports ?? [], isGlobal } = passed;
   const stores = adapters.filter((adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository);
   const usesOurTables = stores.length === 0 || stores.some(wrapsOurRepository);
   if (usesOurTables && !connection) registerEntities(timeLogEntities, dataSource);
-  const parts = (['guard', 'filter', 'hooks'] as const).filter((name) => name in kinds);
+  const parts = (['guard', 'filter', 'hooks'] as const).filter((name) => name in table);
   return {
     ...definition,
     imports,
@@ -166,7 +211,7 @@ function moduleWith(definition: DynamicModule, passed: TimeLogModuleOptions, kin
       {
         provide: TIME_LOG_OPTIONS,
         inject: [RETURNED_OPTIONS],
-        useFactory: (returned: unknown) => mergedOptions(definition.module.name, kinds, passed, returned),
+        useFactory: (returned: unknown) => mergedOptions(definition.module.name, table, passed, returned),
       },
       ...databaseProviders(dataSource),
       ...parts.flatMap((name) => providersOf(name, passed[name])),
@@ -177,34 +222,71 @@ function moduleWith(definition: DynamicModule, passed: TimeLogModuleOptions, kin
   };
 }
 
+/** Throws an Error for an unknown option, or a value that an option cannot have. */
+function checkOptions(module: string, table: OptionTable, options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (FACTORY_ARGUMENTS.includes(name)) continue;
+    const option = table[name];
+    if (option === undefined) {
+      throw new Error(`${module} has no option "${name}": it takes ${Object.keys(table).join(', ')}`);
+    }
+    const [, isValid, form] = option;
+    if (value !== undefined && !isValid(value)) throw new Error(`${name} of ${module} must be ${form}`);
+  }
+}
+
+function isSchema(value: unknown): boolean {
+  // The schemas of arktype are functions.
+  return isFunction((value as Partial<AttributesSchema> | null)?.['~standard']?.validate);
+}
+
+function isLimit(value: unknown, name: string): boolean {
+  return name in limitsOf() && Number.isFinite(value) && (value as number) > 0;
+}
+
+/** Throws an Error if hooks inject TimeLogService, which waits for them: Nest 11 would end without a message. */
+function requireNoCycle(hooks: Type<unknown>): void {
+  const overrides = (Reflect.getMetadata('self:paramtypes', hooks) ?? []) as {
+    index: number;
+    param: unknown;
+  }[];
+  const properties = (Reflect.getMetadata('self:properties_metadata', hooks) ?? []) as { type: unknown }[];
+  const parameters = parameterTypes(hooks);
+  for (const { index, param } of overrides) parameters[index] = param;
+  if (![...parameters, ...properties.map(({ type }) => type)].includes(TimeLogService)) return;
+  throw new Error(
+    `${hooks.name} injects TimeLogService, which needs these hooks: inject ModuleRef, and call get(TimeLogService) in the hook`,
+  );
+}
+
+function parameterTypes(injecting: Type<unknown>): unknown[] {
+  return [...((Reflect.getMetadata('design:paramtypes', injecting) as unknown[] | undefined) ?? [])];
+}
+
 /** Returns all options. Throws an Error for one that would be ignored. */
 function mergedOptions(
   module: string,
-  kinds: Kinds,
+  table: OptionTable,
   passed: object,
   returned: unknown,
 ): TimeLogModuleOptions {
-  if (typeof returned !== 'object' || returned === null) {
+  if (!isObject(returned))
     throw new Error(`the factory of ${module}.forRootAsync must return an object with options`);
-  }
-  for (const name of Object.keys({ ...passed, ...returned })) {
-    if (FACTORY_ARGUMENTS.includes(name)) continue;
-    const kind = kinds[name];
-    if (kind === undefined) {
-      throw new Error(`${module} has no option "${name}": it takes ${Object.keys(kinds).join(', ')}`);
-    }
-    const [here, value] = [passed, returned].map((options) => Reflect.get(options, name) as unknown);
+  for (const [name, value] of Object.entries(returned as object)) {
+    const here = Reflect.get(passed, name) as unknown;
     // With `forRoot` both are the same.
     if (value === undefined || value === here) continue;
     const place = `pass it next to useFactory of ${module}.forRootAsync`;
     if (here !== undefined) {
       throw new Error(`${name} is also returned by the factory of ${module}.forRootAsync: pass it once`);
     }
+    const kind = table[name]?.[0];
     if (kind === 'static') throw new Error(`a factory cannot return ${name}: ${place}`);
     if (kind === 'instance' && !isInstance(value)) {
       throw new Error(`a factory cannot return a class or useExisting as ${name}: ${place}`);
     }
   }
+  checkOptions(module, table, returned);
   const options: TimeLogModuleOptions = { ...passed, ...returned };
   if (options.connection !== undefined && options.dataSource !== undefined) {
     throw new Error(`${module} takes a connection or a dataSource, not both`);
@@ -248,7 +330,7 @@ function wrapsOurRepository(adapter: Provider): boolean {
   if (typeof adapter === 'function') return false;
   const injected: unknown[] =
     'useClass' in adapter
-      ? ((Reflect.getMetadata('design:paramtypes', adapter.useClass) as unknown[] | undefined) ?? [])
+      ? parameterTypes(adapter.useClass)
       : 'inject' in adapter
         ? (adapter.inject ?? [])
         : [];
