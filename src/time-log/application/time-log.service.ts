@@ -123,7 +123,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   /**
    * Replaces all values of the log with an id; a missing description becomes empty, and missing attributes stay. `id`
    * and `createdAt` stay. Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError
-   * NOT_FOUND, or TIME_LOG_CHANGED if the log has none of the versions in `ifMatch`.
+   * NOT_FOUND, or PRECONDITION_FAILED if the log has none of the versions in `ifMatch`.
    */
   async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
     options = checkedOptions(options);
@@ -169,7 +169,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
 
   /**
    * Deletes the log with an id. Resolves like `record`. Throws DomainError VALIDATION_ERROR, NOT_FOUND,
-   * SERVICE_UNAVAILABLE, TIME_LOG_CHANGED, or CONFLICT if tables of a host refer to it.
+   * SERVICE_UNAVAILABLE, PRECONDITION_FAILED, or CONFLICT if tables of a host refer to it.
    */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
     options = checkedOptions(options);
