@@ -95,10 +95,12 @@ describe('AppModule (e2e)', () => {
     const unknown = { projectId: randomUUID() };
     const { body } = await send('POST', '/api/v1/time-logs', work(unknown)).expect(404);
     expect(body).toEqual(refusal('NOT_FOUND', 'there is no such project'));
+    const id = await record();
     await send('PUT', `/projects/${projectId}/closed`).expect(200);
     const closed = refusal('CONFLICT', 'the project Apollo is closed');
     expect((await send('POST', '/api/v1/time-logs', work()).expect(409)).body).toEqual(closed);
     await expect(message('time-log.record.v1', { accessToken, timeLog: work() })).rejects.toEqual(closed);
+    await send('DELETE', `/api/v1/time-logs/${id}`).expect(409);
   });
 
   const traces = async (logId: string) => {

@@ -25,7 +25,8 @@ export class ProjectHooks implements BatchedTimeLogHooks<OurAttributes> {
   }
 
   async within(changes: readonly WrittenTimeLogChange[], manager: EntityManager): Promise<void> {
-    const projectIds = changes.flatMap(({ values }) => values?.projectId ?? []);
+    // Both projects of a moved log, and that of a deleted one.
+    const projectIds = changes.flatMap(({ log, previous = log }) => [log.projectId, previous.projectId]);
     await this.projects.requireOpen(projectIds, manager);
     const entries = changes.map(({ kind, log: { id: logId, projectId }, previous = null, caller }) => {
       return { kind, logId, projectId, previous, userName: caller?.id ?? null };
