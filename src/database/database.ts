@@ -9,7 +9,7 @@ import {
   type ReplicationMode,
 } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { DomainError } from '../../libs/errors/src/index.js';
+import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import { Connections } from './connections.js';
 import { Outages } from './outages.js';
 import { dataSourceOf, qualified, schemaOf } from './qualified.js';
@@ -28,7 +28,13 @@ import {
   type TransactionOptions,
   WorkError,
 } from './transaction.js';
-import { isConcurrencyConflict, isReadOnlyError, isServerError, isUnavailability } from './unavailability.js';
+import {
+  isCanceled,
+  isConcurrencyConflict,
+  isReadOnlyError,
+  isServerError,
+  isUnavailability,
+} from './unavailability.js';
 
 /** The time for which a shutdown waits for running statements, and the interval of its checks. */
 const SHUTDOWN_WAIT_MS = 1_000;
@@ -100,7 +106,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
    * connection: the address may lead to another server by then.
    *
    * With `lockTimeout`, a timeout or a deadlock is not reported as an outage, because other
-   * transactions may hold their locks for any time. Without it, an `AutocommitStatement` is sent
+   * transactions may hold their locks for any time. Without timeouts, an `AutocommitStatement` is sent
    * without BEGIN if the default isolation level is READ COMMITTED.
    */
   change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
@@ -116,9 +122,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   ): Promise<unknown[]> {
     return this.run(
       (runner) =>
-        this.connections.watch(runner, () =>
-          this.sender.sendChange(runner, sql, parameters, options.lockTimeout),
-        ),
+        this.connections.watch(runner, () => this.sender.sendChange(runner, sql, parameters, options)),
       options,
     );
   }
@@ -134,6 +138,11 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       try {
         return await runInTransaction(runner, work, options, this.connections);
       } catch (error) {
+        const cause = error instanceof WorkError ? error.cause : error;
+        if (isCanceled(cause))
+          this.logger.warn(
+            `a statement in a transaction took too long, so it is rolled back: ${reasonOf(cause)}`,
+          );
         if (!(error instanceof TransactionTimeoutError)) throw error;
         this.logger.warn(`a transaction took more than ${options.timeout} ms: it is rolled back`);
         throw new WorkError('', { cause: unavailable(error) });

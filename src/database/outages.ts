@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { reasonOf } from '../../libs/errors/src/index.js';
 import type { ChangeOptions } from './statements.js';
-import { isConcurrencyConflict, isReadOnlyError, isServerError } from './unavailability.js';
+import { isCanceled, isConcurrencyConflict, isReadOnlyError, isServerError } from './unavailability.js';
 
 /** The interval between attempts to change something while the server is read-only. */
 const RETRY_INTERVAL_MS = 500;
@@ -52,6 +52,11 @@ export class Outages {
     begin: (reason) => this.logger.error(`database takes no changes: ${reason}`),
     end: () => this.logger.log('database takes changes again'),
   });
+  /** A change took too long. Others may be in time. */
+  private readonly ofSlowChanges = new OutageLatch({
+    begin: (reason) => this.logger.warn(`a change took too long: ${reason}`),
+    end: () => undefined,
+  });
   /** The time of the next attempt to change something on a read-only server. */
   private nextAttempt: number | undefined;
 
@@ -78,7 +83,8 @@ export class Outages {
   begin(since: number, error: unknown, change?: ChangeOptions): void {
     if (change && isReadOnlyError(error)) this.nextAttempt = performance.now() + RETRY_INTERVAL_MS;
     if (change?.lockTimeout !== undefined && isConcurrencyConflict(error)) return;
-    const outage = change && isServerError(error) ? this.ofChanges : this.any;
+    const ofChange = isCanceled(error) ? this.ofSlowChanges : this.ofChanges;
+    const outage = change && isServerError(error) ? ofChange : this.any;
     outage.begin(since, reasonOf(error));
   }
 
@@ -93,5 +99,6 @@ export class Outages {
     if (!isChange) return;
     this.nextAttempt = undefined;
     this.ofChanges.end(since);
+    this.ofSlowChanges.end(since);
   }
 }

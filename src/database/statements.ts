@@ -89,7 +89,9 @@ export class AutocommitStatement extends PreparedStatement {
 /** The options of a statement that writes. */
 export interface ChangeOptions {
   /** The `lock_timeout` of the statement in milliseconds, if the session has none. */
-  readonly lockTimeout?: number;
+  readonly lockTimeout?: number | undefined;
+  /** The `statement_timeout` of the statement in milliseconds, instead of that of the session. */
+  readonly timeout?: number | undefined;
 }
 
 type Statement = TextStatement | string;
@@ -131,18 +133,19 @@ export class StatementSender {
 
   /**
    * Sends a statement in its own READ COMMITTED transaction. An `AutocommitStatement` without
-   * `lockTimeout`, which is in milliseconds, is sent without BEGIN if that level is the default.
+   * timeouts is sent without BEGIN if that level is the default.
    */
   async sendChange(
     runner: QueryRunner,
     statement: Statement,
     parameters: readonly unknown[],
-    lockTimeout?: number,
+    { lockTimeout, timeout }: ChangeOptions = {},
   ): Promise<Rows<unknown>> {
     const isFirst = this.isReadCommitted === undefined;
     if (
       statement instanceof AutocommitStatement &&
       lockTimeout === undefined &&
+      timeout === undefined &&
       this.isReadCommitted !== false
     )
       try {
@@ -158,7 +161,7 @@ export class StatementSender {
         if (!isCertain && !(isPossible && (await isolationLevel(runner)) !== 'read committed')) throw error;
         this.stopAutocommit();
       }
-    return this.send(runner, statement, parameters, sendInTransaction(lockTimeout));
+    return this.send(runner, statement, parameters, sendInTransaction({ lockTimeout, timeout }));
   }
 
   private stopAutocommit(): void {
@@ -196,9 +199,19 @@ async function isolationLevel(runner: QueryRunner): Promise<unknown> {
 export const setTimeoutSql = (setting: 'lock_timeout' | 'statement_timeout', milliseconds: number) =>
   `select set_config('${setting}', '${milliseconds}', true) where current_setting('${setting}') = '0'`;
 
+/** Returns SQL that replaces the timeouts of statements and of pauses in the transaction. */
+export const replaceTimeoutsSql = (milliseconds: number) =>
+  ['statement_timeout', 'idle_in_transaction_session_timeout']
+    .map((setting) => `set local ${setting} = ${milliseconds}`)
+    .join(';');
+
 /** Returns a function that takes one round trip if the driver has `pipeline`, else three. */
-function sendInTransaction(lockTimeout: number | undefined): Send {
-  const begin = lockTimeout === undefined ? BEGIN : `${BEGIN};${setTimeoutSql('lock_timeout', lockTimeout)}`;
+function sendInTransaction({ lockTimeout, timeout }: ChangeOptions): Send {
+  const begin = [
+    BEGIN,
+    ...(lockTimeout === undefined ? [] : [setTimeoutSql('lock_timeout', lockTimeout)]),
+    ...(timeout === undefined ? [] : [replaceTimeoutsSql(timeout)]),
+  ].join(';');
   return async (runner, statement, parameters) => {
     const { pipeline } = (await runner.connect()) as { pipeline?: boolean };
     const run = () => sendQuery(runner, statement, parameters);

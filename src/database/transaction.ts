@@ -3,6 +3,7 @@ import type { EntityManager, QueryRunner } from 'typeorm';
 import type { Connections } from './connections.js';
 import {
   RAISE_SYNCHRONOUS_COMMIT,
+  replaceTimeoutsSql,
   type Rows,
   sendQuery,
   setTimeoutSql,
@@ -17,6 +18,8 @@ export interface TransactionOptions {
   readonly lockTimeout: number;
   /** The time that the whole work may take. */
   readonly timeout: number;
+  /** Whether `timeout` replaces the timeouts of the session. By default it applies if the session has none. */
+  readonly replacesTimeouts?: boolean;
   /** Maps an error at commit, such as of a deferred constraint; undefined keeps it. */
   readonly mapCommitError: (error: unknown) => Error | undefined;
 }
@@ -37,14 +40,14 @@ export class WorkError extends Error {}
 export async function runInTransaction<T>(
   runner: QueryRunner,
   work: (manager: EntityManager) => Promise<T>,
-  { lockTimeout, timeout, mapCommitError }: TransactionOptions,
+  { lockTimeout, timeout, replacesTimeouts = false, mapCommitError }: TransactionOptions,
   connections: Pick<Connections, 'watch' | 'discard'>,
 ): Promise<T> {
   const begin = [
     'set transaction isolation level read committed',
     RAISE_SYNCHRONOUS_COMMIT,
     setTimeoutSql('lock_timeout', lockTimeout),
-    setTimeoutSql('statement_timeout', timeout),
+    replacesTimeouts ? replaceTimeoutsSql(timeout) : setTimeoutSql('statement_timeout', timeout),
     `select set_config('${MARKER_SETTING}', 'open', true)`,
   ].join(';');
   const watch = <Result>(statement: () => Promise<Result>) => connections.watch(runner, statement);

@@ -30,6 +30,11 @@ export function isReadOnlyError(error: unknown): boolean {
   return hasSqlState(error, /^25006$/);
 }
 
+/** Returns whether the server has canceled a statement, such as at its `statement_timeout`. */
+export function isCanceled(error: unknown): boolean {
+  return hasSqlState(error, /^57014$/);
+}
+
 /** Returns whether a timeout, a deadlock or a serialization failure may be the cause. */
 export function isConcurrencyConflict(error: unknown): boolean {
   return hasSqlState(error, /^(?:57014|55P03|40)/);

@@ -26,8 +26,8 @@ export interface RecordOptions extends CallOptions {
   readonly manager?: TransactionHandle | undefined;
   /**
    * The time in milliseconds that `record`, `recordOnce`, `recordAll` and `recordAllOnce` wait in the write queue, even
-   * if it is full, and that a transaction with their hooks may take. By default a full queue is an error, and both are
-   * limited by `limits.deadline`.
+   * if it is full. The statement of a batch and a transaction with hooks may take the rest of it. By default a full
+   * queue is an error, and the wait is limited by `limits.deadline`.
    */
   readonly deadline?: number | undefined;
 }

@@ -60,8 +60,8 @@ export type TimeLogWrites = Pick<
  * The port to the store of time logs. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable.
  * An adapter must enforce the access: logs outside it count as missing. `caller` is the id of the client; an
  * adapter uses it to serve callers in rotation. With `deadline`, in milliseconds, a call waits that long in
- * the queue, however many calls wait already; by default an adapter limits both. Methods that change logs throw
- * DomainError CONFLICT if a constraint of a host rejects the change.
+ * the queue, however many calls wait already, and a batch or transaction may take the rest; by default an adapter
+ * limits all three. Methods that change logs throw DomainError CONFLICT if a constraint of a host rejects the change.
  */
 export abstract class TimeLogRepository {
   private readonly listeners: (() => unknown)[] = [];

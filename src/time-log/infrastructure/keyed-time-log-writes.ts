@@ -77,12 +77,14 @@ export class KeyedTimeLogWrites {
   addAll(
     logs: readonly TimeLog[],
     key: IdempotencyKey,
-    enqueue: <T>(write: () => Promise<T>, deadline?: number) => Promise<T>,
+    enqueue: <T>(write: (timeout?: number) => Promise<T>, deadline?: number) => Promise<T>,
     deadline?: number,
     within: Statements = this.database,
   ): Promise<readonly string[]> {
     const keyed = { key, fingerprint: fingerprintOfAll(logs) };
-    return this.retry(deadline, (rest) => enqueue(() => this.writeAll(logs, keyed, within), rest));
+    return this.retry(deadline, (rest) =>
+      enqueue((timeout) => this.writeAll(logs, keyed, within, timeout), rest),
+    );
   }
 
   /** Repeats a write whose key is in use, each time with the rest of the deadline. If that is 0, it tries once. */
@@ -167,6 +169,7 @@ export class KeyedTimeLogWrites {
     logs: readonly TimeLog[],
     keyed: Keyed,
     within: Statements,
+    timeout?: number,
   ): Promise<readonly string[] | undefined> {
     const keys = this.database.table(TimeLogKey);
     this.batchInsertion ??= new AutocommitStatement(
@@ -181,7 +184,7 @@ export class KeyedTimeLogWrites {
       keys,
       replacementOf(logs),
     ];
-    const isStored = (await within.change(this.batchInsertion, values)).length > 0;
+    const isStored = (await within.change(this.batchInsertion, values, { timeout })).length > 0;
     if (within === this.database) this.recorded();
     this.sweep.begin(isStored ? logs.length : 0);
     if (isStored) return logs.map(({ id }) => id);

@@ -41,6 +41,8 @@ const MAX_BATCH_LOGS = 200;
 /** The message of the error if too many changes wait, for clients and for the code of a host. */
 export const QUEUE_FULL =
   'the write queue is full: retry later, or raise its limit (WRITE_QUEUE, or limits.writeQueue of a host)';
+/** The greatest timeout of PostgreSQL, and of a timer of Node.js. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** The logs of waiting batches, in queues of creates: 10 batches of 1000 logs by default. */
 const BATCH_QUEUES = 5;
 /** The share of the pool for single changes, and the same for lookups of single logs and for far pages. */
@@ -62,6 +64,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly changes: FairQueue;
   /** Batches of callers run one at a time, so that the database has time for other changes. */
   private readonly batches: FairQueue;
+  /** Batches with a deadline of their own, which may take long. */
+  private readonly imports: FairQueue;
   private readonly transactions: TransactionOptions;
   private readonly pages: TimeLogPages;
   private insertion: AutocommitStatement | undefined;
@@ -91,7 +95,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.pages = new TimeLogPages(database.replica, rows, this.reads, farPages, this.sweep);
     this.lookups = new FairQueue({ queue, wait }, share);
     this.changes = new FairQueue(limits, share);
-    this.batches = new FairQueue({ ...limits, queue: BATCH_QUEUES * queue });
+    const ofBatches = { ...limits, queue: BATCH_QUEUES * queue };
+    this.batches = new FairQueue(ofBatches);
+    this.imports = new FairQueue(ofBatches);
     this.corrections = new TimeLogCorrections(database, rows, limits);
     this.transactions = {
       lockTimeout: lockTimeoutOf(limits),
@@ -101,7 +107,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, lifetime, () =>
       this.recorded(),
     );
-    this.queues = [this.writes, this.keyedWrites.writes, this.batches];
+    this.queues = [this.writes, this.keyedWrites.writes, this.batches, this.imports];
   }
 
   /**
@@ -140,7 +146,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
-    return this.queueOf(logs, caller)(() => this.insertAll(logs), deadline).catch(this.rejectInsert);
+    const insert = (timeout?: number) => this.insertAll(logs, this.database, timeout);
+    return this.queueOf(logs, caller)(insert, deadline).catch(this.rejectInsert);
   }
 
   override addAllOnce(
@@ -189,10 +196,13 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     deadline?: number,
     batch?: number,
   ): Promise<T> {
-    const { timeout } = this.transactions;
-    const options = { ...this.transactions, timeout: Math.max(timeout, deadline ?? 0) };
-    const run = () => this.database.transact(work, options);
-    const queue = batch === undefined ? this.changes : this.batches;
+    const rest = restOf(deadline);
+    const run = () => {
+      const timeout = rest();
+      const limits = timeout !== undefined && { timeout, replacesTimeouts: true };
+      return this.database.transact(work, { ...this.transactions, ...limits });
+    };
+    const queue = batch === undefined ? this.changes : this.batchesWith(deadline);
     const outcome = await queue.run(caller, run, queueKey, { weight: batch ?? 1, wait: deadline });
     this.recorded();
     return outcome;
@@ -288,7 +298,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   /** Stores all logs in one statement, or none. */
-  private async insertAll(logs: readonly TimeLog[], within: Statements = this.database): Promise<void> {
+  private async insertAll(logs: readonly TimeLog[], within: Statements, timeout?: number): Promise<void> {
     this.batchInsertion ??= new AutocommitStatement(
       (condition) => `with written as (
          insert into ${this.table} (${this.rows.names})
@@ -296,14 +306,21 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
        )
        select 1 where ${allWritten('cardinality($1)')}`,
     );
-    await within.change(this.batchInsertion, this.rows.arraysOf(logs));
+    await within.change(this.batchInsertion, this.rows.arraysOf(logs), { timeout });
     this.changed(within, logs.length);
   }
 
-  /** Returns a function that runs the write of these logs in the queue of batches. */
+  /** Returns a function that runs the write of these logs in a queue of batches, with the rest of the deadline. */
   private queueOf({ length: weight }: readonly TimeLog[], caller?: string) {
-    return <T>(write: () => Promise<T>, deadline?: number) =>
-      this.batches.run(caller, write, undefined, { weight, wait: deadline });
+    return <T>(write: (timeout?: number) => Promise<T>, deadline?: number) => {
+      const rest = restOf(deadline);
+      const run = () => write(rest());
+      return this.batchesWith(deadline).run(caller, run, undefined, { weight, wait: deadline });
+    };
+  }
+
+  private batchesWith(deadline: number | undefined): FairQueue {
+    return deadline === undefined ? this.batches : this.imports;
   }
 
   /** Throws the caller's error for a failed insert. */
@@ -324,4 +341,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     if (within === this.database) this.recorded();
     this.sweep.begin(logs);
   }
+}
+
+/** Returns a function that returns the rest of a deadline as a timeout of PostgreSQL; undefined without one. */
+function restOf(deadline: number | undefined): () => number | undefined {
+  if (deadline === undefined) return () => undefined;
+  const end = performance.now() + deadline;
+  return () => Math.min(Math.max(Math.ceil(end - performance.now()), 1), MAX_TIMEOUT_MS);
 }
