@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { type INestApplicationContext, Logger } from '@nestjs/common';
+import { type DynamicModule, type INestApplicationContext, Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
   EventRelayModule,
@@ -7,6 +7,7 @@ import {
   eventRelayMigrations,
 } from '../../libs/event-relay/src/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import type { TimeLogConnection } from '../../libs/host-kit/src/own-data-source.js';
 import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
@@ -55,16 +56,23 @@ it('migrates a schema of its own, and serves all routes, messages and a relay fr
   await eventually(async () => expect(await queryOnce(database.url, pools)).toEqual([]));
 });
 
-const start = (connection: { url: string; migrate?: boolean }): Promise<INestApplicationContext> =>
-  NestFactory.createApplicationContext(TimeLogCoreModule.forRoot({ connection, readReplica: true }), {
+const start = (
+  connection: TimeLogConnection,
+  over = (timeLogs: DynamicModule) => timeLogs,
+): Promise<INestApplicationContext> =>
+  NestFactory.createApplicationContext(over(TimeLogCoreModule.forRoot({ connection, readReplica: true })), {
     logger: false,
     abortOnError: false,
   });
+/** What keeps this process alive. */
+const handles = () => process.getActiveResourcesInfo().filter((name) => name.endsWith('Wrap')).length;
 
 it('serves a worker, whose start does not migrate unless it is allowed to', async () => {
+  const before = handles();
   await expect(start({ url: database.url, migrate: false })).rejects.toThrow(
-    'the database lacks tables or functions of time logs',
+    /^the database lacks tables or functions of time logs: remove migrate: false of connection, with connection\.migrationUrl if /,
   );
+  expect(handles()).toBe(before);
   const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
   const app = await start({ url: database.url });
   try {
@@ -80,7 +88,27 @@ it('serves a worker, whose start does not migrate unless it is allowed to', asyn
   }
 });
 
-it('ends the start with one line if the database cannot be used', async () => {
-  const url = `${database.url}_missing`;
-  await expect(start({ url })).rejects.toThrow(/^there is no database \S+ at \S+: .* in connection\.url$/);
+const members = 'url, migrate, migrationUrl, .*, ssl';
+it.each<[string, object | string, RegExp]>([
+  ['a database', { url: '_missing' }, /^there is no database \S+ at \S+: .* in connection\.url$/],
+  ['an option', { uri: '' }, RegExp(`^connection has no option "uri": it takes an object with ${members}$`)],
+  ['an object', 'postgres://', RegExp(`^connection is a string: it takes an object with ${members}$`)],
+  [
+    'a supported schema',
+    { schema: 'a"b' },
+    /the schema and the entityPrefix of a DataSource .* must not contain /,
+  ],
+])('ends the start with one line if it lacks %s', async (_what, options, message) => {
+  const { url = '' } = options as { url?: string };
+  const connection = typeof options === 'string' ? options : { ...options, url: database.url + url };
+  await expect(start(connection as TimeLogConnection)).rejects.toThrow(message);
+  const schemas = `select from pg_namespace where nspname like 'a%'`;
+  expect(await queryOnce(database.url, schemas)).toEqual([]);
+});
+
+it('ends the start of a relay without its entities', async () => {
+  const relay = start({ url: database.url }, (timeLogs) => EventRelayModule.over(timeLogs, new MemorySink()));
+  await expect(relay).rejects.toThrow(
+    /^the DataSource lacks the entities of the relay: add eventRelayEntities to /,
+  );
 });

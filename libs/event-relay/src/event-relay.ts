@@ -24,6 +24,7 @@ import { EventPublisher } from './event-publisher.js';
 import { EventSink } from './event-sink.js';
 import { EventWindow } from './event-window.js';
 import { INTERVALS, type RelayIntervals } from './relay-intervals.js';
+import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 import { BEGINNING, RelayLease } from './relay-lease.js';
 
 /** The maximum number of events of one read. */
@@ -76,7 +77,13 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     });
   }
 
+  /** Throws an Error that says what to do if the DataSource lacks the entity. A host may connect it later. */
   onApplicationBootstrap(): void {
+    const isOpen = (this.database as Database | undefined)?.isOpen;
+    if (isOpen && !this.database.knows(RelayCheckpoint))
+      throw new Error(
+        'the DataSource lacks the entities of the relay: add eventRelayEntities to its entities, or to those of connection',
+      );
     this.timeLogs.onRecorded(() => this.isRelaying && this.wakeSignal.set());
     this.running = inBackground(() => this.run());
   }

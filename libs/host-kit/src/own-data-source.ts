@@ -8,6 +8,8 @@ import { timeLogEntities, type TimeLogLimits, timeLogMigrations } from '../../..
 const SETTING = 'connection.url';
 const ROLE_SETTING = 'connection.migrationUrl';
 const POOL_SIZE = 10;
+/** Advice for a start with `migrate: false` that lacks tables. */
+export const ADVICE = `remove migrate: false of connection, with ${ROLE_SETTING} if the role of ${SETTING} may not change the schema`;
 
 /** The database of time logs in an app without a DataSource. Options that are not explained are those of TypeORM. */
 export interface TimeLogConnection extends Pick<
@@ -25,15 +27,28 @@ export interface TimeLogConnection extends Pick<
   readonly migrations?: readonly Type<MigrationInterface>[] | undefined;
 }
 
+const MEMBERS = {
+  url: true,
+  migrate: true,
+  migrationUrl: true,
+  entities: true,
+  migrations: true,
+  entityPrefix: true,
+  poolSize: true,
+  schema: true,
+  ssl: true,
+} satisfies Record<keyof TimeLogConnection, true>;
+
 /** The DataSource of the option `connection`. It is closed with the app. */
 export class OwnDataSource implements OnApplicationShutdown {
   private constructor(readonly dataSource: DataSource) {}
 
   /**
-   * Migrates and connects as the service does. Throws an Error with a one-line message if the database is
-   * unreachable, rejects the connection or is not suitable.
+   * Migrates and connects as the service does. Throws an Error with a one-line message if an option is unknown, or
+   * the database is unreachable, rejects the connection or is not suitable.
    */
   static async open(connection: TimeLogConnection, { deadline }: TimeLogLimits): Promise<OwnDataSource> {
+    requireKnown(connection);
     const {
       url,
       migrate: migrates = true,
@@ -55,7 +70,9 @@ export class OwnDataSource implements OnApplicationShutdown {
       });
     }
     const limits = connectionOptions(url, [...timeLogEntities, ...entities], { poolSize, deadline });
-    return new OwnDataSource(await openDataSource({ ...limits, ...options }, SETTING));
+    // Idle connections would keep the process of a failed start alive.
+    const extra = { ...(limits.extra as object), allowExitOnIdle: true };
+    return new OwnDataSource(await openDataSource({ ...limits, ...options, extra }, SETTING));
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -73,4 +90,13 @@ function requireUrl(url: unknown, setting: string): void {
   throw new Error(
     `${setting} must be postgres://USER:PASSWORD@HOST:PORT/NAME, with special characters percent-encoded${url === undefined ? ', but is undefined' : ''}`,
   );
+}
+
+/** Throws an Error for an option that would be ignored. */
+function requireKnown(connection: unknown): void {
+  const takes = `it takes an object with ${Object.keys(MEMBERS).join(', ')}`;
+  if (typeof connection !== 'object' || connection === null)
+    throw new Error(`connection is ${connection === null ? 'null' : `a ${typeof connection}`}: ${takes}`);
+  const unknown = Object.keys(connection).find((name) => !Object.hasOwn(MEMBERS, name));
+  if (unknown !== undefined) throw new Error(`connection has no option "${unknown}": ${takes}`);
 }

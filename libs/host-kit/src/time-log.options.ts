@@ -16,6 +16,7 @@ import { type CallerResolver, HOST_GUARD } from '../../auth/src/index.js';
 import { Database, databaseProvider, registerEntities } from '../../../src/database/index.js';
 import {
   limitsOf,
+  MIGRATION_ADVICE,
   TIME_LOG_OPTIONS,
   timeLogEntities,
   type TimeLogOptions,
@@ -26,7 +27,7 @@ import {
 } from '../../../src/time-log/index.js';
 import type { AttributesSchema } from './attributes/schema-attributes.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
-import { OwnDataSource, type TimeLogConnection } from './own-data-source.js';
+import { ADVICE, OwnDataSource, type TimeLogConnection } from './own-data-source.js';
 import type { EnabledRoutes } from './routes/enabled-routes.js';
 
 /** A class, or the instance that one of `imports` exports. */
@@ -301,7 +302,12 @@ function databaseProviders(name: string | undefined): Provider[] {
       provide: OwnDataSource,
       inject: [TIME_LOG_OPTIONS],
       useFactory: ({ connection, limits }: TimeLogCoreOptions) =>
-        connection && OwnDataSource.open(connection, limitsOf(limits)),
+        connection === undefined ? undefined : OwnDataSource.open(connection, limitsOf(limits)),
+    },
+    {
+      provide: MIGRATION_ADVICE,
+      inject: [TIME_LOG_OPTIONS],
+      useFactory: ({ connection }: TimeLogCoreOptions) => connection && ADVICE,
     },
     {
       provide: Database,

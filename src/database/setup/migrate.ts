@@ -9,7 +9,7 @@ import {
   INSUFFICIENT_PRIVILEGE,
   messageOf,
 } from './error-message.js';
-import { schemaOf } from '../qualified.js';
+import { qualified, schemaOf } from '../qualified.js';
 import { requireSuitableDatabase, UnsuitableDatabaseError } from './requirements.js';
 
 /** The key of the advisory lock that a migrating instance holds: "time-log" as a 64-bit number. */
@@ -95,6 +95,8 @@ async function runPending(dataSource: DataSource, signal: AbortSignal | undefine
 async function createSchema(dataSource: DataSource): Promise<void> {
   const schema = schemaOf(dataSource);
   if (schema === undefined) return;
+  // Throws for a schema that the migrations do not support.
+  qualified(dataSource, '');
   const name = dataSource.driver.escape(schema);
   const [row] = await dataSource.query<{ isMissing: boolean }[]>(
     'select to_regnamespace($1) is null as "isMissing"',

@@ -10,6 +10,9 @@ import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 /** The token that is provided if an adapter of a host wraps TypeOrmTimeLogRepository. */
 export const WRAPS_TYPEORM_REPOSITORY = Symbol.for('time-logs.WRAPS_TYPEORM_REPOSITORY');
 
+/** The token of an optional text that says how to create missing tables. */
+export const MIGRATION_ADVICE = Symbol.for('time-logs.MIGRATION_ADVICE');
+
 /** The database functions that the repositories and the sweep call. */
 const ROUTINES = [
   'page_time_logs',
@@ -34,6 +37,9 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
     repository: TimeLogRepository,
     @Optional() @Inject(TypeOrmTimeLogRepository) wrapped?: TypeOrmTimeLogRepository,
     @Optional() @Inject(WRAPS_TYPEORM_REPOSITORY) isWrapped = false,
+    @Optional()
+    @Inject(MIGRATION_ADVICE)
+    private readonly advice = 'add timeLogMigrations to the migrations of the DataSource, and run them',
   ) {
     this.store =
       repository instanceof TypeOrmTimeLogRepository ? repository : isWrapped ? wrapped : undefined;
@@ -47,7 +53,7 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
   /** Throws an Error that says what to do. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.store?.database.isOpen) return;
-    await requireTables(this.store).catch((error: unknown) => {
+    await requireTables(this.store, this.advice).catch((error: unknown) => {
       // An unavailable database may be complete.
       if (!(error instanceof DomainError)) throw error;
     });
@@ -55,7 +61,7 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
 }
 
 /** Throws an Error that says what to do if entities, tables or functions are missing. */
-async function requireTables({ database, rows }: TypeOrmTimeLogRepository): Promise<void> {
+async function requireTables({ database, rows }: TypeOrmTimeLogRepository, advice: string): Promise<void> {
   if (!timeLogEntities.every((entity) => database.knows(entity))) {
     throw new Error(
       'the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule.forRoot({})',
@@ -83,7 +89,5 @@ async function requireTables({ database, rows }: TypeOrmTimeLogRepository): Prom
   );
   if (row!.isWhole) return;
   if (row!.isTaken) throw schemaTakenError();
-  throw new Error(
-    'the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them',
-  );
+  throw new Error(`the database lacks tables or functions of time logs: ${advice}`);
 }
