@@ -56,7 +56,7 @@ it('migrates a schema of its own, and serves all routes, messages and a relay fr
   await eventually(async () => expect(await queryOnce(database.url, pools)).toEqual([]));
 });
 
-const start = (
+const start = async (
   connection: TimeLogConnection,
   over = (timeLogs: DynamicModule) => timeLogs,
 ): Promise<INestApplicationContext> =>
@@ -72,7 +72,7 @@ it('serves a worker, whose start does not migrate unless it is allowed to', asyn
   await expect(start({ url: database.url, migrate: false })).rejects.toThrow(
     /^the database lacks tables or functions of time logs: remove migrate: false of connection, with connection\.migrationUrl if /,
   );
-  expect(handles()).toBe(before);
+  expect(handles()).toBeLessThanOrEqual(before);
   const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
   const app = await start({ url: database.url });
   try {
@@ -91,8 +91,8 @@ it('serves a worker, whose start does not migrate unless it is allowed to', asyn
 const members = 'url, migrate, migrationUrl, .*, ssl';
 it.each<[string, object | string, RegExp]>([
   ['a database', { url: '_missing' }, /^there is no database \S+ at \S+: .* in connection\.url$/],
-  ['an option', { uri: '' }, RegExp(`^connection has no option "uri": it takes an object with ${members}$`)],
-  ['an object', 'postgres://', RegExp(`^connection is a string: it takes an object with ${members}$`)],
+  ['an option', { uri: '' }, RegExp(`^connection has no option "uri": it takes ${members}$`)],
+  ['an object', 'postgres://', /^connection of \w+ must be an object such as \{ url \}$/],
   [
     'a supported schema',
     { schema: 'a"b' },

@@ -93,10 +93,8 @@ function requireUrl(url: unknown, setting: string): void {
 }
 
 /** Throws an Error for an option that would be ignored. */
-function requireKnown(connection: unknown): void {
-  const takes = `it takes an object with ${Object.keys(MEMBERS).join(', ')}`;
-  if (typeof connection !== 'object' || connection === null)
-    throw new Error(`connection is ${connection === null ? 'null' : `a ${typeof connection}`}: ${takes}`);
+function requireKnown(connection: object): void {
   const unknown = Object.keys(connection).find((name) => !Object.hasOwn(MEMBERS, name));
-  if (unknown !== undefined) throw new Error(`connection has no option "${unknown}": ${takes}`);
+  if (unknown === undefined) return;
+  throw new Error(`connection has no option "${unknown}": it takes ${Object.keys(MEMBERS).join(', ')}`);
 }
