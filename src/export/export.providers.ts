@@ -1,4 +1,5 @@
 import type { ModuleMetadata } from '@nestjs/common';
+import { TimeLogAttributes } from '../time-log/domain/attributes.js';
 import { TimeLogRepository } from '../time-log/domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { ExportService } from './application/export.service.js';
@@ -19,8 +20,9 @@ export const EXPORT = {
     },
     {
       provide: ExportService,
-      inject: [{ token: ExportRepository, optional: true }],
-      useFactory: (repository?: ExportRepository) => repository && new ExportService(repository),
+      inject: [{ token: ExportRepository, optional: true }, TimeLogAttributes],
+      useFactory: (repository: ExportRepository | undefined, attributes: TimeLogAttributes) =>
+        repository && new ExportService(repository, attributes),
     },
     ExportMeasures,
   ],

@@ -1,16 +1,16 @@
 export { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './api/time-log-routes.js';
 export {
-  accessTo,
   type CallOptions,
   callOptionsOf,
   type CallWrites,
   type ChangeOptions,
   type RecordOptions,
+  requireAccess,
   WRAP_WRITES,
 } from './application/call-options.js';
 export { TimeLogService } from './application/time-log.service.js';
 export { entityTagOf } from './domain/entity-tag.js';
-export { type CheckedAttributes, TimeLogAttributes } from './domain/attributes.js';
+export { type AttributeType, type CheckedAttributes, TimeLogAttributes } from './domain/attributes.js';
 export {
   fingerprintOf,
   fingerprintOfAll,
@@ -21,7 +21,14 @@ export {
 } from './domain/idempotency-key.js';
 export { type PageInput, PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';
-export { ALL_PROJECTS, type ProjectAccess } from './domain/project-access.js';
+export {
+  ALL_PROJECTS,
+  attributesIn,
+  type AttributeValues,
+  haveValues,
+  projectsIn,
+  type TimeLogAccess,
+} from './domain/time-log-access.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { itemsOf } from './domain/time-log-item.js';
 export {

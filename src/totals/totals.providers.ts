@@ -1,4 +1,5 @@
 import type { ModuleMetadata } from '@nestjs/common';
+import { TimeLogAttributes } from '../time-log/domain/attributes.js';
 import { TimeLogRepository } from '../time-log/domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TotalsService } from './application/totals.service.js';
@@ -18,8 +19,9 @@ export const TOTALS = {
     },
     {
       provide: TotalsService,
-      inject: [{ token: TotalsRepository, optional: true }],
-      useFactory: (repository?: TotalsRepository) => repository && new TotalsService(repository),
+      inject: [{ token: TotalsRepository, optional: true }, TimeLogAttributes],
+      useFactory: (repository: TotalsRepository | undefined, attributes: TimeLogAttributes) =>
+        repository && new TotalsService(repository, attributes),
     },
   ],
   exports: [TotalsRepository, TotalsService],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ProjectAccess, TimeLogFilter } from '../../src/time-log/index.js';
+import type { TimeLogAccess, TimeLogFilter } from '../../src/time-log/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
 import {
@@ -88,7 +88,7 @@ async function change(): Promise<void> {
 async function oracle(
   { projectIds, period }: TimeLogFilter,
   page: PageRequest,
-  access: ProjectAccess,
+  access: TimeLogAccess,
 ): Promise<{ total: number; ids: string[] }> {
   const matching = `from time_logs where ($1::uuid[] is null or project_id = any($1)) and ($4::uuid[] is null or project_id = any($4))
     and date >= coalesce($2::date, '-infinity') and date <= coalesce($3::date, 'infinity')`;

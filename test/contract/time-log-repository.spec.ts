@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DomainError } from '../../libs/errors/src/index.js';
 import type { ContractCase } from '../../libs/host-kit/src/contract/index.js';
-import type { ProjectAccess } from '../../src/time-log/index.js';
+import type { TimeLogAccess } from '../../src/time-log/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import {
   ALL_PROJECTS,
@@ -205,7 +205,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     const correctDuring = async (
       statement: string,
       end: 'commit' | 'rollback',
-      access: ProjectAccess = ALL_PROJECTS,
+      access: TimeLogAccess = ALL_PROJECTS,
       expected?: TimeLog,
     ) => {
       await repository.add(log);

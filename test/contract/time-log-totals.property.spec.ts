@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ProjectAccess, TimeLogFilter } from '../../src/time-log/index.js';
+import type { TimeLogAccess, TimeLogFilter } from '../../src/time-log/index.js';
 import type { Grouping, GroupSum, Totals } from '../../src/totals/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
@@ -113,11 +113,11 @@ function expected(
   { projectIds, period }: TimeLogFilter,
   grouping: Grouping | undefined,
   page: PageRequest,
-  access: ProjectAccess,
+  access: TimeLogAccess,
 ): Totals {
   const matching = logs.filter(
     (log) =>
-      (access === ALL_PROJECTS || access.includes(log.projectId)) &&
+      (access === ALL_PROJECTS || (access as readonly string[]).includes(log.projectId)) &&
       (projectIds?.includes(log.projectId) ?? true) &&
       (period.from === undefined || log.date >= period.from) &&
       (period.to === undefined || log.date <= period.to),

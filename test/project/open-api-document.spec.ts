@@ -4,7 +4,7 @@ import { ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { loadConfig } from '../../src/process/config.js';
 import { EVENT_ID_PATTERN, FEED_GONE, OPAQUE_PLACE_PATTERN } from '../../src/feed/domain/time-log-event.js';
-import { PROJECT_NOT_ALLOWED } from '../../src/time-log/domain/project-access.js';
+import { PROJECT_NOT_ALLOWED } from '../../src/time-log/domain/time-log-access.js';
 import {
   MAX_IDEMPOTENCY_KEY_LENGTH,
   IDEMPOTENCY_KEY_REUSED,

@@ -12,7 +12,7 @@ import type * as Positions from '../../src/feed/infrastructure/keep-time-log-pos
 import type * as TotalsFiles from '../../src/totals/index.js';
 import type * as Contract from '../../libs/host-kit/src/contract/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
-import type * as AttributeFiles from '../../libs/host-kit/src/attributes/schema-attributes.js';
+import type * as AttributeFiles from '../../libs/attributes/src/schema-attributes.js';
 import type * as SchemaCheckFile from '../../src/time-log/infrastructure/schema-check.js';
 import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import type * as Testing from '../../libs/host-kit/src/testing/index.js';
@@ -33,9 +33,7 @@ const from = {
   positions: (await compiled('feed/infrastructure/keep-time-log-positions.js')) as typeof Positions,
   schemaCheck: (await compiled('time-log/infrastructure/schema-check.js')) as typeof SchemaCheckFile,
   setup: (await compiled('database/setup/index.js')) as typeof Setup,
-  attributes: (await compiled(
-    '../libs/host-kit/src/attributes/schema-attributes.js',
-  )) as typeof AttributeFiles,
+  attributes: (await compiled('../libs/attributes/src/schema-attributes.js')) as typeof AttributeFiles,
   testing: (await compiled('../libs/host-kit/src/testing/index.js')) as typeof Testing,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
   totals: (await compiled('totals/index.js')) as typeof TotalsFiles,

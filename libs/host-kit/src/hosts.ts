@@ -16,7 +16,7 @@ export {
   type PageInput,
   PageRequest,
   Period,
-  type ProjectAccess,
+  type TimeLogAccess,
   type RecordOptions,
   TimeLog,
   TimeLogCounts,
@@ -37,7 +37,7 @@ export {
   type AttributesOf,
   type AttributesSchema,
   type SentAttributesOf,
-} from './attributes/schema-attributes.js';
+} from '../../attributes/src/index.js';
 export { criteriaOf } from './criteria.js';
 export {
   type BatchedTimeLogHooks,

@@ -1,6 +1,6 @@
 /* Without it, other Nest applications cannot embed time logs. */
 
-export type { AttributesSchema } from './attributes/schema-attributes.js';
+export type { AttributesSchema } from '../../attributes/src/index.js';
 export type {
   BatchedTimeLogHooks,
   TimeLogChange,

@@ -5,6 +5,7 @@ import {
   REQUEST_RULES,
   type RequestRules,
 } from '../../strict-request/src/index.js';
+import { SchemaAttributes } from '../../attributes/src/index.js';
 import { Database } from '../../../src/database/index.js';
 import {
   CreateTimeLogDto,
@@ -20,7 +21,6 @@ import {
   WRITE_LIMITS,
   type WriteLimits,
 } from '../../../src/time-log/index.js';
-import { SchemaAttributes } from './attributes/schema-attributes.js';
 import { HookedWrites } from './hooks/hooked-writes.js';
 import { SharedCreates } from './hooks/shared-creates.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
@@ -50,7 +50,7 @@ export const HOST_PARTS = {
       provide: REQUEST_RULES,
       inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
       useFactory: ({ limits }: TimeLogCoreOptions, attributes: TimeLogAttributes): RequestRules => {
-        const rule = (value: unknown) => attributes.check(value);
+        const rule: ExtraField['rule'] = (value, caller) => attributes.check(value, caller?.attributes);
         const extraField: ExtraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
         return { ...limitsOf(limits), ...(attributes.areKnown && { extraField }) };
       },

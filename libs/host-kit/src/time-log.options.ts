@@ -25,7 +25,7 @@ import {
   TypeOrmTimeLogRepository,
   WRAPS_TYPEORM_REPOSITORY,
 } from '../../../src/time-log/index.js';
-import type { AttributesSchema } from './attributes/schema-attributes.js';
+import type { AttributesSchema } from '../../attributes/src/index.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
 import { ADVICE, OwnDataSource, type TimeLogConnection } from './own-data-source.js';
 import type { EnabledRoutes } from './routes/enabled-routes.js';

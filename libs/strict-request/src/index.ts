@@ -7,6 +7,7 @@ export {
   CheckedInput,
   type Caller,
   type ExtraField,
+  type ExtraParameters,
   isOverdue,
   parseRequestId,
   REQUEST_RULES,

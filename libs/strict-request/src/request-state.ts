@@ -8,6 +8,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** The projects that the caller is bound to, as UUIDs; undefined: all. */
   readonly projects?: readonly string[] | undefined;
+  /** The values of attributes that the caller is bound to; undefined: any. */
+  readonly attributes?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
 
 /** The change that a request or message makes, for the access log. */
@@ -40,8 +42,16 @@ export interface ExtraField {
   /** The DTO with the field. In a DTO that extends it the field is optional: the rule gets no missing value. */
   readonly dto: new () => object;
   readonly name: string;
-  /** Checks the value, which is undefined if the field is missing. */
-  readonly rule: (value: unknown) => Promise<ExtraFieldResult>;
+  /** Checks the value, which is undefined if the field is missing, of a caller. */
+  readonly rule: (value: unknown, caller: Caller | undefined) => Promise<ExtraFieldResult>;
+}
+
+/** Parameters that a module accepts in addition to those of the DTOs of queries. */
+export interface ExtraParameters {
+  /** Returns the DTO, or a class that extends it and has them too. */
+  readonly extend: <T extends object>(dto: new () => T) => new () => T;
+  /** Returns their values in a checked query; undefined if it has none. */
+  readonly valuesIn: (query: object) => object | undefined;
 }
 
 /** The rules for a request. */
@@ -54,6 +64,8 @@ export interface RequestRules {
   readonly deadline: number;
   /** The extra field of the body, or of the part of a message. */
   readonly extraField?: ExtraField | undefined;
+  /** The extra parameters of queries. */
+  readonly extraParameters?: ExtraParameters | undefined;
 }
 
 /** The injection token of the rules that a module provides for its controllers. */
@@ -90,6 +102,9 @@ export class RequestState extends CheckedInput {
   remainingWaitMs: number | undefined = undefined;
   /** The extra field of the input. */
   extraField: ExtraField | undefined = undefined;
+  /** The extra parameters of queries, and their values in this one. */
+  extraParameters: ExtraParameters | undefined = undefined;
+  extraValues: object | undefined = undefined;
   /** The objects of a batch after the check. */
   checkedItems: readonly CheckedInput[] = [];
   change: RequestChange | undefined = undefined;
@@ -120,13 +135,14 @@ export function stateOf(request: object): RequestState {
 /** Applies rules to a request or message before its first wait. It keeps limits that are set. */
 export function applyRules(
   request: object,
-  { bodyLimit, batchLimit, deadline, extraField }: RequestRules,
+  { bodyLimit, batchLimit, deadline, extraField, extraParameters }: RequestRules,
 ): void {
   const state = stateOf(request);
   state.bodyLimit ??= bodyLimit;
   state.batchLimit ??= batchLimit;
   state.remainingWaitMs ??= deadline;
   state.extraField = extraField;
+  state.extraParameters = extraParameters;
 }
 
 /** Applies the rules of the module, since a host has no HTTP edge. Refuses no request. */

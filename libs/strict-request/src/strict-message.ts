@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError, throwFaults } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
-import type { Served } from './request-state.js';
+import { type Served, STATE } from './request-state.js';
 import { checkInput, checkWithExtraField, faultsIn, type InputDescription } from './validate.js';
 
 const FIELD: InputDescription = { noun: 'field' };
@@ -23,11 +23,14 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   async ({ message, part, dto, isOptional = false }: MessageShape, context: ExecutionContext) => {
     const data: Record<string, unknown> & Served = context.switchToRpc().getData();
     const value = data[part] === undefined && isOptional ? {} : data[part];
-    const inner = isJsonObject(value) ? await checkWithExtraField(data, dto, value, FIELD) : undefined;
+    const { extraParameters } = data[STATE];
+    const known = extraParameters?.extend(dto) ?? dto;
+    const inner = isJsonObject(value) ? await checkWithExtraField(data, known, value, FIELD) : undefined;
     const outer = checkInput(message, data, FIELD);
     const faults = [...(inner?.faults ?? []), ...outer.faults];
     const unknown = [...(inner?.unknown ?? []), ...outer.unknown];
     throwFaults(faultsIn({ faults, unknown }, FIELD));
+    data[STATE].extraValues = inner && extraParameters?.valuesIn(inner.instance);
     return Object.assign(outer.instance, { [part]: inner?.instance });
   },
 );

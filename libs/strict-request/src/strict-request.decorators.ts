@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
 import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
 import { readJsonObject } from './json-body.js';
-import type { Served } from './request-state.js';
+import { type Served, STATE } from './request-state.js';
 import { checkBody, validate } from './validate.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
@@ -44,8 +44,13 @@ export const MergePatch: () => ParameterDecorator = createParamDecorator(
 /** Injects the query as a validated instance of the DTO. All values are strings. */
 export const StrictQuery: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
-    const { values, repeated } = readQuery(context.switchToHttp().getRequest<Request>().originalUrl);
-    return validate(dto, values, { noun: 'parameter', repeated, listsKnown: true });
+    const request = context.switchToHttp().getRequest<Request & Served>();
+    const { values, repeated } = readQuery(request.originalUrl);
+    const { extraParameters } = request[STATE];
+    const known = extraParameters?.extend(dto) ?? dto;
+    const query = validate(known, values, { noun: 'parameter', repeated, listsKnown: true });
+    request[STATE].extraValues = extraParameters?.valuesIn(query);
+    return query;
   },
 );
 

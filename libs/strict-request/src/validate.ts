@@ -79,13 +79,13 @@ export async function checkWithExtraField<T extends object>(
 ): Promise<CheckResult<T>> {
   const checked = checkInput(dto, input, description);
   state.checkedValues = { ...(checked.instance as Record<string, unknown>) };
-  const { extraField } = request[STATE];
+  const { extraField, caller } = request[STATE];
   if (extraField === undefined) return checked;
   const { name, rule } = extraField;
   const value: unknown = Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined;
   const isOptional = dto.prototype instanceof extraField.dto;
   if (dto !== extraField.dto && !(isOptional && value !== undefined)) return checked;
-  const result = await withinDeadline(request, rule(value));
+  const result = await withinDeadline(request, rule(value, caller));
   state.extraFieldResult = result;
   return {
     instance: checked.instance,

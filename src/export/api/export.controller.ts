@@ -68,7 +68,7 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
         if (lastEventId !== undefined) response.setHeader('Last-Event-ID', lastEventId);
         if (first) await sendContent(response, first, parts, stop.signal);
       };
-      exported = this.service.export(filterOfChecked(query), format, use, options);
+      exported = this.service.export(filterOfChecked(query, request[STATE]), format, use, options);
       exported.then(begin, fail);
     });
     try {

@@ -5,6 +5,7 @@ import {
   checkedOptions,
   requireFunction,
 } from '../../time-log/application/call-options.js';
+import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import { type ExportFormat, formatFault } from '../domain/export-format.js';
 import type { ExportedLogs, ExportRepository } from '../domain/export.repository.js';
@@ -17,7 +18,10 @@ export interface ExportOptions extends CallOptions {
 
 /** Exports time logs, for HTTP and the code of a host. */
 export class ExportService {
-  constructor(private readonly repository: ExportRepository) {}
+  constructor(
+    private readonly repository: ExportRepository,
+    private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
+  ) {}
 
   /**
    * Passes the matching logs of one moment to `use` as a file, and resolves with its result. Throws DomainError
@@ -31,7 +35,7 @@ export class ExportService {
     options: ExportOptions = {},
   ): Promise<T> {
     throwFaults([formatFault(format)]);
-    const matching = filterOf(filter);
+    const matching = filterOf(filter, this.attributes);
     requireFunction('use', use);
     const call = checkedOptions(options);
     const access = accessTo(matching.projectIds, call);

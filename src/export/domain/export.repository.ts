@@ -1,4 +1,4 @@
-import type { ProjectAccess } from '../../time-log/domain/project-access.js';
+import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { ExportFormat } from './export-format.js';
 
@@ -17,7 +17,7 @@ export interface ExportedLogs {
 export interface ExportRequest {
   readonly filter: TimeLogFilter;
   readonly format: ExportFormat;
-  readonly access: ProjectAccess;
+  readonly access: TimeLogAccess;
   /** The id of the client. A client has one export at a time. */
   readonly caller?: string | undefined;
   /** Ends the export at once. */

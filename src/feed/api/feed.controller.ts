@@ -6,7 +6,7 @@ import { sendList } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
-import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
+import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
 import { LargeResponseLimiter } from '../../time-log/wire/large-response-limiter.js';
 import { projectIdsOf } from '../../time-log/domain/time-log.rules.js';
 import { FeedService } from '../application/feed.service.js';

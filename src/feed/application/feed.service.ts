@@ -1,10 +1,13 @@
-import { throwFaults } from '../../../libs/errors/src/domain-error.js';
+import { DomainError, throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { accessTo, type CallOptions, checkedOptions } from '../../time-log/application/call-options.js';
 import { pageLimitFault } from '../../time-log/domain/page-request.js';
-import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
+import { ALL_PROJECTS, attributesIn, projectsIn } from '../../time-log/domain/time-log-access.js';
 import { checkedProjectIds } from '../../time-log/domain/time-log.rules.js';
 import type { FeedPage, FeedRepository } from '../domain/feed.repository.js';
 import { lastEventIdFault, parseEventId, type TimeLogEvent } from '../domain/time-log-event.js';
+
+/** The message for a caller whose logs the feed cannot tell apart. */
+const BOUND_TO_ATTRIBUTES = 'the feed needs a token without bound attributes';
 
 /** The options of a page of the feed. */
 export interface FeedOptions extends CallOptions {
@@ -73,5 +76,7 @@ function projectsOf(
   const call = checkedOptions(options);
   const projectIds = checkedProjectIds(call.projectIds);
   const access = accessTo(projectIds, call);
-  return projectIds ?? (access === ALL_PROJECTS ? undefined : access);
+  if (attributesIn(access)) throw new DomainError('FORBIDDEN', BOUND_TO_ATTRIBUTES);
+  const projects = projectsIn(access);
+  return projectIds ?? (projects === ALL_PROJECTS ? undefined : projects);
 }

@@ -11,14 +11,23 @@ interface PageFilter extends TimeLogFilter {
  * Returns the `Link` header (RFC 8288) with the first, previous, next and last page for the same
  * filter. Its targets are queries alone, because a proxy may have removed a prefix of the path.
  */
-export function pageLinks({ projectIds, period, by }: PageFilter, page: PageRequest, total: number): string {
+export function pageLinks(
+  { projectIds, period, attributes = {}, by }: PageFilter,
+  page: PageRequest,
+  total: number,
+): string {
   const last = Math.max(1, Math.ceil(total / page.limit));
   const links: [string, number][] = [['first', 1]];
   if (page.number > 1) links.push(['prev', Math.min(page.number - 1, last)]);
   if (page.number < last) links.push(['next', page.number + 1]);
   links.push(['last', last]);
 
-  const filter = Object.entries({ projectId: projectIds?.join(), from: period.from, to: period.to, by })
+  const values = Object.entries(attributes).map(([name, value]) => [`attributes.${name}`, value] as const);
+  const filter = [
+    ...Object.entries({ projectId: projectIds?.join(), from: period.from, to: period.to }),
+    ...values.map(([name, value]) => [name, encodeURIComponent(value)] as const),
+    ['by', by] as const,
+  ]
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}&`)
     .join('');

@@ -47,7 +47,7 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { filter, page } = criteriaOfChecked(query);
+    const { filter, page } = criteriaOfChecked(query, request[STATE]);
     const call = callOptionsOf(request[STATE].caller);
     await sendList(this.largeResponses, request, response, {
       limit: page.limit,

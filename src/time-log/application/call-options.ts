@@ -1,18 +1,27 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
 import { DomainError, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
-import { isObject } from '../domain/attributes.js';
-import { ALL_PROJECTS, PROJECT_NOT_ALLOWED, type ProjectAccess } from '../domain/project-access.js';
+import { isObject, type TimeLogAttributes } from '../domain/attributes.js';
+import {
+  ALL_PROJECTS,
+  ATTRIBUTE_NOT_ALLOWED,
+  attributesIn,
+  type BoundAccess,
+  haveValues,
+  PROJECT_NOT_ALLOWED,
+  projectsIn,
+  type TimeLogAccess,
+} from '../domain/time-log-access.js';
 import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import type { TimeLogFilter, TimeLogWrites } from '../domain/time-log.repository.js';
-import { membersFault, projectIdFault } from '../domain/time-log.rules.js';
-import type { TimeLog } from '../domain/time-log.js';
+import { isPlainObject, membersFault, projectIdFault } from '../domain/time-log.rules.js';
+import type { AllTimeLogValues, TimeLog } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
 /** The caller of a method, and its access. */
 export interface CallOptions {
   /** All projects by default, since the code of a host is trusted. */
-  readonly access?: ProjectAccess | undefined;
+  readonly access?: TimeLogAccess | undefined;
   /** The caller, for hooks. Costly reads and changes serve callers in rotation, by id. */
   readonly caller?: Partial<Caller> | undefined;
 }
@@ -45,9 +54,8 @@ type Rule = readonly [isValid: (value: never) => boolean, text: string, type: st
 /** The rules of all options that are not undefined. A service checks `projectIds` itself. */
 const RULES: Readonly<Record<string, Rule>> = {
   access: [
-    // A copy has no holes, which `every` would skip.
-    (value) => value === ALL_PROJECTS || (Array.isArray(value) && ![...value].some(projectIdFault)),
-    `must be '${ALL_PROJECTS}' or an array of UUIDs`,
+    (value: TimeLogAccess) => areProjects(value) || (isBoundAccess(value) && areProjects(value.projects)),
+    `must be '${ALL_PROJECTS}' or an array of UUIDs, or an object with these as projects, and with attributes`,
     'array',
   ],
   caller: [
@@ -89,8 +97,22 @@ export function checkedOptions<Options extends CallOptions>(options: Options): O
   });
   throwFaults(faults);
   const { access } = options;
-  const ids = typeof access === 'object' && { access: access.map((id) => id.toLowerCase()) };
-  return { ...options, ...ids, [CHECKED]: true };
+  if (access === undefined) return { ...options, [CHECKED]: true };
+  const ids = projectsIn(access);
+  const projects = ids === ALL_PROJECTS ? ids : ids.map((id) => id.toLowerCase());
+  const attributes = attributesIn(access);
+  return { ...options, access: attributes ? { projects, attributes } : projects, [CHECKED]: true };
+}
+
+function areProjects(value: unknown): boolean {
+  // A copy has no holes, which `every` would skip.
+  return value === ALL_PROJECTS || (Array.isArray(value) && ![...(value as unknown[])].some(projectIdFault));
+}
+
+function isBoundAccess(value: unknown): value is BoundAccess {
+  const { attributes, ...more } = Object(value) as Partial<BoundAccess>;
+  if (!isPlainObject(attributes) || Object.keys(more).join() !== 'projects') return false;
+  return Object.values(attributes).every((one) => ['string', 'number', 'boolean'].includes(typeof one));
 }
 
 /** Throws DomainError VALIDATION_ERROR unless the code of a host passes a function. */
@@ -103,10 +125,28 @@ export function requireFunction(name: string, value: unknown): void {
 export function accessTo(
   projectIds: readonly string[] | undefined,
   { access = ALL_PROJECTS }: CallOptions,
-): ProjectAccess {
-  if (projectIds === undefined || access === ALL_PROJECTS) return access;
-  if (projectIds.every((id) => access.includes(id))) return access;
+): TimeLogAccess {
+  const projects = projectsIn(access);
+  if (projectIds === undefined || projects === ALL_PROJECTS) return access;
+  if (projectIds.every((id) => projects.includes(id))) return access;
   throw new DomainError('FORBIDDEN', PROJECT_NOT_ALLOWED);
+}
+
+/**
+ * Returns the access of a change. Throws DomainError FORBIDDEN if it excludes a log with new values. Without attributes
+ * a correction keeps those that are stored, which the statement compares.
+ */
+export function requireAccess(
+  logs: readonly Pick<AllTimeLogValues, 'projectId' | 'attributes'>[],
+  options: CallOptions,
+): TimeLogAccess {
+  const access = accessTo(
+    logs.map(({ projectId }) => projectId),
+    options,
+  );
+  const bound = attributesIn(access);
+  if (!bound || logs.every(({ attributes }) => !attributes || haveValues(attributes, bound))) return access;
+  throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_ALLOWED);
 }
 
 /** Returns the arguments of a read for a port. Throws DomainError VALIDATION_ERROR, and like `accessTo`. */
@@ -114,17 +154,19 @@ export function readArguments(
   filter: TimeLogFilterInput | undefined,
   page: PageInput | undefined,
   options: CallOptions,
-): [TimeLogFilter, PageRequest, ProjectAccess, caller: string | undefined] {
+  attributes: TimeLogAttributes,
+): [TimeLogFilter, PageRequest, TimeLogAccess, caller: string | undefined] {
   const call = checkedOptions(options);
-  const matching = filterOf(filter);
+  const matching = filterOf(filter, attributes);
   return [matching, pageOf(page), accessTo(matching.projectIds, call), call.caller?.id];
 }
 
-/** Returns the options for a caller. It may access all projects unless it is bound to some. */
+/** Returns the options for a caller. It may access all logs unless it is bound to projects or attributes. */
 export function callOptionsOf(caller: Caller | undefined): CallOptions {
-  const projects = caller?.projects;
+  const { projects: ids, attributes } = caller ?? {};
   // A pipe of a host may turn the array into an object when it rebuilds the caller of a message.
-  const access: ProjectAccess = projects === undefined ? ALL_PROJECTS : Object.values(projects);
+  const projects = ids === undefined ? ALL_PROJECTS : Object.values(ids);
+  const access: TimeLogAccess = attributes === undefined ? projects : { projects, attributes };
   const options = { access, caller, [CHECKED]: true };
   return options;
 }

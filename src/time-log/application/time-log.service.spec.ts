@@ -3,7 +3,7 @@ import { InMemoryTimeLogRepository } from '../../../libs/host-kit/src/testing/in
 import { entityTagOf } from '../domain/entity-tag.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
-import { ALL_PROJECTS, type ProjectAccess } from '../domain/project-access.js';
+import { ALL_PROJECTS, type TimeLogAccess } from '../domain/time-log-access.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { normalizedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { ChangeOptions } from './call-options.js';
@@ -113,7 +113,7 @@ describe('TimeLogService', () => {
 
   it('changes no log on a condition that the repository cannot compare', async () => {
     class Old extends InMemoryTimeLogRepository {
-      override async correct(log: TimeLog, access: ProjectAccess): Promise<TimeLog | undefined> {
+      override async correct(log: TimeLog, access: TimeLogAccess): Promise<TimeLog | undefined> {
         return super.correct(log, access);
       }
     }

@@ -6,7 +6,7 @@ import {
   faultsAt,
   validationError,
 } from '../../../libs/errors/src/domain-error.js';
-import { ALL_PROJECTS } from '../domain/project-access.js';
+import { ALL_PROJECTS, attributesIn, type AttributeValues, projectsIn } from '../domain/time-log-access.js';
 import { isObject, TimeLogAttributes } from '../domain/attributes.js';
 import { entityTagOf } from '../domain/entity-tag.js';
 import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
@@ -33,6 +33,7 @@ import {
   checkedOptions,
   readArguments,
   type RecordOptions,
+  requireAccess,
   requireFunction,
   WRAP_WRITES,
   type WrapWrites,
@@ -66,8 +67,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    */
   async record(values: TimeLogValues<Sent>, options: RecordOptions = {}): Promise<TimeLog<A>> {
     options = checkedOptions(options);
-    const log = TimeLog.record(await this.checked(values), this.ids.next());
-    accessTo([log.projectId], options);
+    const log = TimeLog.record(await this.checked(values, options), this.ids.next());
+    requireAccess([log], options);
     const stored = await this.writesOf(options).add(log, options.deadline);
     return (stored ?? log) as TimeLog<A>;
   }
@@ -84,8 +85,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
     options = checkedOptions(options);
     requireIdempotencyKey(key);
-    const log = TimeLog.record(await this.checked(values), this.ids.next());
-    accessTo([log.projectId], options);
+    const log = TimeLog.record(await this.checked(values, options), this.ids.next());
+    requireAccess([log], options);
     const stored = recordedAs(await this.writesOf(options).addOnce(log, key, options.deadline), log);
     return { log: stored as TimeLog<A>, isReplay: stored.id !== log.id };
   }
@@ -127,9 +128,9 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    */
   async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
     options = checkedOptions(options);
-    const checked = await this.checkedCorrection(values, undefined);
+    const checked = await this.checkedCorrection(values, undefined, options);
     const target = checkedId(id);
-    accessTo([checked.projectId], options);
+    requireAccess([checked], options);
     const expected = await this.expected(target, options);
     return this.replace(
       target,
@@ -154,8 +155,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     this.requireSupport(options, true);
     for (let retries = MAX_PATCH_RETRIES; ; retries--) {
       const log = await this.get(id, options);
-      const values = await this.checkedCorrection(await change(log), log.attributes);
-      accessTo([values.projectId], options);
+      const values = await this.checkedCorrection(await change(log), log.attributes, options);
+      requireAccess([values], options);
       requireMatch(log, options);
       try {
         return await this.replace(log.id, values, log, options);
@@ -204,7 +205,9 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<TimeLogPage<A>> {
     options = checkedOptions(options);
     this.requireSupport(options);
-    return this.timeLogs.find(...readArguments(filter, page, options)) as Promise<TimeLogPage<A>>;
+    return this.timeLogs.find(...readArguments(filter, page, options, this.attributes)) as Promise<
+      TimeLogPage<A>
+    >;
   }
 
   /**
@@ -222,11 +225,12 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       throw new Error(
         `${timeLogs.constructor.name} must have the method after, so that logs can be iterated`,
       );
-    const { projectIds, period } = filterOf(filter);
+    const { projectIds, ...matching } = filterOf(filter, this.attributes);
     const access = accessTo(projectIds, options);
-    const projects = projectIds ?? (access === ALL_PROJECTS ? [undefined] : access);
+    const allowed = projectsIn(access);
+    const projects = projectIds ?? (allowed === ALL_PROJECTS ? [undefined] : allowed);
     for (const project of new Set(projects)) {
-      const ofProject = { projectIds: project === undefined ? undefined : [project], period };
+      const ofProject = { ...matching, projectIds: project === undefined ? undefined : [project] };
       let logs: readonly TimeLog<A>[] = [];
       do {
         const place = logs.at(-1);
@@ -244,7 +248,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<TimeLogItems> {
     options = checkedOptions(options);
     this.requireSupport(options);
-    return this.timeLogs.items(...readArguments(filter, page, options));
+    return this.timeLogs.items(...readArguments(filter, page, options, this.attributes));
   }
 
   /**
@@ -256,7 +260,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<number | undefined> {
-    return this.timeLogs.weigh?.(...readArguments(filter, page, options));
+    return this.timeLogs.weigh?.(...readArguments(filter, page, options, this.attributes));
   }
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */
@@ -266,8 +270,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   }
 
   /** Checks values from the code of a host: those of requests and messages are checked already. */
-  private async checked(values: TimeLogValues): Promise<CheckedValues> {
-    return areChecked(values) ? values : this.attributes.applyTo(values);
+  private async checked(values: TimeLogValues, options: CallOptions): Promise<CheckedValues> {
+    return areChecked(values) ? values : this.attributes.applyTo(values, boundIn(options));
   }
 
   /** Returns a new log for each of the values. Checks all before it rejects, and then the access. */
@@ -276,24 +280,25 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const faults: Fault[] = [];
     const checked: CheckedValues[] = [];
     for (const [index, some] of (values as readonly TimeLogValues[]).entries()) {
-      const result = areChecked(some) ? some : await this.attributes.examine(some);
+      const result = areChecked(some) ? some : await this.attributes.examine(some, boundIn(options));
       if ('faults' in result) faults.push(...faultsAt(`timeLogs[${index}]`, result.faults));
       else checked.push(result);
     }
     if (faults.length > 0) throw batchError(faults);
     const logs = checked.map((some) => TimeLog.record(some, this.ids.next()));
-    accessTo(
-      logs.map(({ projectId }) => projectId),
-      options,
-    );
+    requireAccess(logs, options);
     return logs;
   }
 
   /** Checks the values of a correction from the code of a host, but not the attributes that are stored. */
-  private async checkedCorrection(values: TimeLogValues, stored?: Attributes): Promise<CheckedValues> {
+  private async checkedCorrection(
+    values: TimeLogValues,
+    stored: Attributes | undefined,
+    options: CallOptions,
+  ): Promise<CheckedValues> {
     if (areChecked(values)) return values;
     const keepsStored = isObject(values) && values.attributes === stored;
-    return keepsStored ? check(values, stored) : this.attributes.applyTo(values);
+    return keepsStored ? check(values, stored) : this.attributes.applyTo(values, boundIn(options));
   }
 
   /** Replaces the log with an id, which must still be the expected one. */
@@ -304,7 +309,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: RecordOptions,
   ): Promise<TimeLog<A>> {
     const log = TimeLog.record(values, id);
-    const access = accessTo([log.projectId], options);
+    const access = requireAccess([log], options);
     const corrected = await this.writesOf(options).correct(log, access, options.caller?.id, expected);
     if (corrected === undefined) throw notFound();
     // The port once resolved with a boolean.
@@ -359,6 +364,11 @@ const EXPECTED_PARAMETERS: ParameterCounts = [
   ['correct', 4],
   ['delete', 4],
 ];
+
+/** Returns the values to which the caller of a call is bound. */
+function boundIn({ access = ALL_PROJECTS }: CallOptions): AttributeValues | undefined {
+  return attributesIn(access);
+}
 
 /** Throws DomainError TIME_LOG_CHANGED if a log has none of the versions that the caller may change. */
 function requireMatch(log: TimeLog, { ifMatch }: ChangeOptions): void {

@@ -1,5 +1,7 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
+import type { TimeLogAttributes } from './attributes.js';
 import { Period } from './period.js';
+import type { AttributeValues } from './time-log-access.js';
 import type { TimeLogFilter } from './time-log.repository.js';
 import { checkedProjectIds, membersFault } from './time-log.rules.js';
 
@@ -9,6 +11,8 @@ export interface TimeLogFilterInput {
   readonly projectIds?: readonly string[] | undefined;
   /** Days or timestamps, both ends included; all days by default. */
   readonly period?: Partial<Pick<Period, 'from' | 'to'>> | undefined;
+  /** Values of up to 3 attributes that the schema declares as filters. */
+  readonly attributes?: AttributeValues | undefined;
 }
 
 /** A filter that is checked. */
@@ -16,15 +20,19 @@ export class CheckedFilter implements TimeLogFilter {
   constructor(
     readonly projectIds: readonly string[] | undefined,
     readonly period: Period,
+    readonly attributes?: AttributeValues,
   ) {}
 }
 
 /** Returns the filter of a call. Throws DomainError VALIDATION_ERROR: a filter is never ignored. */
-export function filterOf(filter: TimeLogFilterInput = {}): TimeLogFilter {
+export function filterOf(filter: TimeLogFilterInput = {}, attributes?: TimeLogAttributes): TimeLogFilter {
   if (filter instanceof CheckedFilter) return filter;
-  throwFaults([membersFault('filter', filter, ['projectIds', 'period'])]);
-  const { projectIds, period = {} } = filter;
-  return new CheckedFilter(checkedProjectIds(projectIds), periodOf(period));
+  const members = ['projectIds', 'period', ...(attributes?.filters.size ? ['attributes'] : [])];
+  throwFaults([membersFault('filter', filter, members)]);
+  const { projectIds, period = {}, attributes: values } = filter;
+  const checked = [checkedProjectIds(projectIds), periodOf(period)] as const;
+  throwFaults(values === undefined ? [] : attributes!.filterFaults(values));
+  return new CheckedFilter(...checked, values);
 }
 
 function periodOf(period: Partial<Pick<Period, 'from' | 'to'>>): Period {

@@ -1,5 +1,5 @@
 import type { ErrorKind } from '../../../libs/errors/src/domain-error.js';
-import type { ProjectAccess } from './project-access.js';
+import type { AttributeValues, TimeLogAccess } from './time-log-access.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { PageRequest } from './page-request.js';
 import type { Period } from './period.js';
@@ -12,6 +12,8 @@ export interface TimeLogFilter {
   /** Different ids in lower case; all projects by default. */
   readonly projectIds?: readonly string[] | undefined;
   readonly period: Period;
+  /** The values that the attributes of the logs must have. */
+  readonly attributes?: AttributeValues | undefined;
 }
 
 /** The logs of one page, and the number of matching logs, from one snapshot. */
@@ -64,6 +66,8 @@ export type TimeLogWrites = Pick<
  * limits all three. Methods that change logs throw DomainError CONFLICT if a constraint of a host rejects the change.
  */
 export abstract class TimeLogRepository {
+  /** Whether it obeys the attributes of filters and of access. Without that no filters can be declared. */
+  readonly filtersAttributes: boolean = false;
   private readonly listeners: (() => unknown)[] = [];
 
   /** Stores a log. Resolves when it is durable. */
@@ -131,7 +135,7 @@ export abstract class TimeLogRepository {
    */
   abstract correct(
     log: TimeLog,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined>;
@@ -143,7 +147,7 @@ export abstract class TimeLogRepository {
    */
   abstract delete(
     id: string,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined>;
@@ -154,7 +158,7 @@ export abstract class TimeLogRepository {
    */
   abstract get(
     id: string,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
     locks?: boolean,
   ): Promise<TimeLog | undefined>;
@@ -163,7 +167,7 @@ export abstract class TimeLogRepository {
   abstract find(
     filter: TimeLogFilter,
     page: PageRequest,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
   ): Promise<TimeLogPage>;
 
@@ -171,7 +175,7 @@ export abstract class TimeLogRepository {
   async items(
     filter: TimeLogFilter,
     page: PageRequest,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
   ): Promise<TimeLogItems> {
     const { logs, total } = await this.find(filter, page, access, caller);
@@ -187,14 +191,14 @@ export abstract class TimeLogRepository {
     filter: TimeLogFilter,
     place: Pick<TimeLog, 'date' | 'id'> | undefined,
     limit: number,
-    access: ProjectAccess,
+    access: TimeLogAccess,
   ): Promise<readonly TimeLog[]>;
 
   /**
    * Returns the bytes of the texts of a page, which is cheaper than reading them. It is optional: without it a
    * page is read even if it does not fit into memory limits.
    */
-  weigh?(filter: TimeLogFilter, page: PageRequest, access: ProjectAccess, caller?: string): Promise<number>;
+  weigh?(filter: TimeLogFilter, page: PageRequest, access: TimeLogAccess, caller?: string): Promise<number>;
 
   /**
    * Registers a listener that is called when this process has recorded, corrected or deleted logs. It is not

@@ -1,12 +1,12 @@
 import type { BatcherLimits } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, type Statements, TextStatement } from '../../database/index.js';
-import type { ProjectAccess } from '../domain/project-access.js';
+import type { TimeLogAccess } from '../domain/time-log-access.js';
 import { TIME_LOG_CHANGED } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import { NotStoredError } from './storage-errors.js';
-import { accessCondition, accessParameter } from './access-condition.js';
+import { accessCondition } from './access-condition.js';
 
 /** The share of the deadline that a change may wait for the lock of its log. */
 const LOCK_TIMEOUT_SHARE = 0.6;
@@ -38,21 +38,22 @@ export class TimeLogCorrections {
    */
   async correct(
     log: TimeLog,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     expected?: TimeLog,
     within: Statements = this.database,
   ): Promise<TimeLog | undefined> {
     const { valueNames, nextParameter } = this.rows;
     const values = this.rows.values(expected ? undefined : 'log');
+    const allowed = accessCondition(access, nextParameter);
     const version = `log as version, (${valueNames}) is distinct from (${values}) as differs,
-                     ${this.isUnexpected(expected, nextParameter + 1)} as is_unexpected`;
+                     ${this.isUnexpected(expected, nextParameter + allowed.parameters.length)} as is_unexpected`;
     const statement = new TextStatement(
       `with seen as materialized (
          select id, ${version} from ${this.table} log
-          where id = $1 and ${accessCondition('project_id', nextParameter)}
+          where id = $1 and ${allowed.of('log')}
        ), found as materialized (
          select log.id, ${version} from seen join ${this.table} log on log.id = seen.id
-          where seen.differs and not seen.is_unexpected and ${accessCondition('log.project_id', nextParameter)}
+          where seen.differs and not seen.is_unexpected and ${allowed.of('log')}
             for no key update of log
        ), corrected as (
          update ${this.table} log set (${valueNames}) = row(${values})
@@ -64,7 +65,7 @@ export class TimeLogCorrections {
        )
        select ${this.rows.selection('version')}, is_unexpected::text, is_dropped::text from outcome`,
     );
-    const parameters = [...this.rows.valuesOf(log), accessParameter(access)];
+    const parameters = [...this.rows.valuesOf(log), ...allowed.parameters];
     if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
     const [row] = await within.change(statement, parameters, this.options);
     const [isUnexpected, isDropped] = row?.slice(-2) ?? [];
@@ -76,20 +77,21 @@ export class TimeLogCorrections {
   /** Resolves with the deleted log, or undefined if it does not exist within the access. */
   async delete(
     id: string,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     expected?: TimeLog,
     within: Statements = this.database,
   ): Promise<TimeLog | undefined> {
+    const allowed = accessCondition(access, 2);
     const statement = new TextStatement(
       `with found as materialized (
-         select id, ${this.isUnexpected(expected, 3)} as is_unexpected from ${this.table} log
-          where id = $1 and ${accessCondition('project_id', 2)} for update
+         select id, ${this.isUnexpected(expected, 2 + allowed.parameters.length)} as is_unexpected from ${this.table} log
+          where id = $1 and ${allowed.of('log')} for update
        ), deleted as (
          delete from ${this.table} log using found where log.id = found.id and not is_unexpected returning log.*
        )
        select ${this.rows.selection('deleted')}, is_unexpected::text from found left join deleted using (id)`,
     );
-    const parameters: unknown[] = [id, accessParameter(access)];
+    const parameters: unknown[] = [id, ...allowed.parameters];
     if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
     const [row] = await within.change(statement, parameters, this.options);
     if (row?.at(-1) === 'true') throw new DomainError(TIME_LOG_CHANGED);

@@ -14,7 +14,7 @@ import {
   TextStatement,
   type TransactionOptions,
 } from '../../database/index.js';
-import type { ProjectAccess } from '../domain/project-access.js';
+import type { TimeLogAccess } from '../domain/time-log-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import { type TimeLogPage, TimeLogRepository, type TimeLogWrites } from '../domain/time-log.repository.js';
@@ -30,7 +30,7 @@ import { TimeLogRows } from './time-log-rows.js';
 import { allWritten, mapChangeError, mapInsertError, NotStoredError } from './storage-errors.js';
 import { lifetimeInterval, TimeLogKey } from './time-log-key.entity.js';
 import { TimeLogSweep } from './time-log-sweep.js';
-import { accessCondition, accessParameter } from './access-condition.js';
+import { accessCondition } from './access-condition.js';
 
 /** The optional provider of `WriteLimits`: `wait` is in milliseconds, `keyLifetime` in hours. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
@@ -51,6 +51,7 @@ const POOL_SHARE = 0.5;
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
+  override readonly filtersAttributes = true;
   /** Shared with the repositories of totals and of the feed. */
   readonly rows: TimeLogRows;
   readonly sweep: TimeLogSweep;
@@ -170,7 +171,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override correct(
     log: TimeLog,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined> {
@@ -180,7 +181,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override delete(
     id: string,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined> {
@@ -235,7 +236,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override get(
     id: string,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
     locks?: boolean,
   ): Promise<TimeLog | undefined> {
@@ -244,15 +245,16 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   private async read(
     id: string,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     within: Statements = this.database,
     locks = false,
   ): Promise<TimeLog | undefined> {
+    const allowed = accessCondition(access, 2);
     // Not a prepared statement: a plan made while the table was empty would later read all of it.
     const statement = new TextStatement(
-      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${accessCondition('project_id', 2)}${locks ? ' for no key update' : ''}`,
+      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${allowed.of('log')}${locks ? ' for no key update' : ''}`,
     );
-    const [row] = await within.query(statement, [id, accessParameter(access)]);
+    const [row] = await within.query(statement, [id, ...allowed.parameters]);
     return row && this.rows.log(row);
   }
 

@@ -1,6 +1,7 @@
-import { Rule } from '../../../libs/strict-request/src/index.js';
+import { type RequestState, Rule } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, PageRequest, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
+import type { AttributeValues } from '../domain/time-log-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import { CheckedFilter } from '../domain/time-log-filter.js';
 import { projectIdsOf } from '../domain/time-log.rules.js';
@@ -22,13 +23,20 @@ export interface ListCriteria {
 }
 
 /** Returns the filter and the page of a query that its DTO has checked. */
-export function criteriaOfChecked(query: ListTimeLogsDto): ListCriteria {
+export function criteriaOfChecked(query: ListTimeLogsDto, state: RequestState): ListCriteria {
   const { page, limit } = query;
-  return { filter: filterOfChecked(query), page: PageRequest.ofChecked(Number(page), Number(limit)) };
+  return { filter: filterOfChecked(query, state), page: PageRequest.ofChecked(Number(page), Number(limit)) };
 }
 
-/** Returns the filter of a query that its DTO has checked. */
-export function filterOfChecked({ projectId, from, to }: TimeLogFilterDto): TimeLogFilter {
+/** Returns the filter of a query that its DTO has checked. The values of attributes are extra parameters. */
+export function filterOfChecked(
+  { projectId, from, to }: TimeLogFilterDto,
+  { extraValues }: RequestState,
+): TimeLogFilter {
   const projectIds = projectId === undefined ? undefined : projectIdsOf(projectId);
-  return new CheckedFilter(projectIds, Period.ofChecked(from, to));
+  return new CheckedFilter(
+    projectIds,
+    Period.ofChecked(from, to),
+    extraValues as AttributeValues | undefined,
+  );
 }

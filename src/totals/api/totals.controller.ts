@@ -29,7 +29,7 @@ export class TotalsController extends TimeLogRoutes {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { filter, page } = criteriaOfChecked(query);
+    const { filter, page } = criteriaOfChecked(query, request[STATE]);
     const { by } = query;
     const totals = await withinDeadline(
       request,

@@ -1,5 +1,6 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { type CallOptions, readArguments } from '../../time-log/application/call-options.js';
+import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import type { PageInput } from '../../time-log/domain/page-request.js';
 import type { TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import type { TotalsRepository } from '../domain/totals.repository.js';
@@ -7,7 +8,10 @@ import { type Grouping, groupingFault, type Totals } from '../domain/totals.js';
 
 /** Counts and adds up time logs, for HTTP, messages and the code of a host. */
 export class TotalsService {
-  constructor(private readonly repository: TotalsRepository) {}
+  constructor(
+    private readonly repository: TotalsRepository,
+    private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
+  ) {}
 
   /**
    * Returns the number of matching logs and the exact sum of their durations, and with a grouping those of
@@ -21,7 +25,7 @@ export class TotalsService {
     options: CallOptions = {},
   ): Promise<Totals> {
     throwFaults([by === undefined ? undefined : groupingFault(by)]);
-    const [matching, onPage, access, caller] = readArguments(filter, page, options);
+    const [matching, onPage, access, caller] = readArguments(filter, page, options, this.attributes);
     return this.repository.totals(matching, by, onPage, access, caller);
   }
 }

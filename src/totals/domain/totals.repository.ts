@@ -1,5 +1,5 @@
 import type { PageRequest } from '../../time-log/domain/page-request.js';
-import type { ProjectAccess } from '../../time-log/domain/project-access.js';
+import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { Grouping, Totals } from './totals.js';
 
@@ -16,7 +16,7 @@ export abstract class TotalsRepository {
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
     page: PageRequest,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
   ): Promise<Totals>;
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../../database/index.js';
 import { type Gate, newGate } from '../../../test/support/gate.js';
-import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
+import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
 import { PageRequest } from '../../time-log/domain/page-request.js';
 import { Period } from '../../time-log/domain/period.js';
 import type { Grouping } from '../domain/totals.js';

@@ -1,6 +1,6 @@
 import { PreparedStatement, type TextRow } from '../../database/index.js';
 import type { PageRequest } from '../../time-log/domain/page-request.js';
-import type { ProjectAccess } from '../../time-log/domain/project-access.js';
+import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
@@ -35,7 +35,7 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
     page: PageRequest,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     caller?: string,
   ): Promise<Totals> {
     this.logs.sweep.begin();

@@ -5,7 +5,7 @@ import {
   itemsOf,
   PageRequest,
   Period,
-  type ProjectAccess,
+  type TimeLogAccess,
   TimeLog,
   type TimeLogFilter,
   type TimeLogRepository,
@@ -268,7 +268,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     }
     deepEqual(seen, logs);
     const period = Period.of('2026-01-02', '2026-01-02');
-    const first = async (some: TimeLogFilter, access: ProjectAccess) =>
+    const first = async (some: TimeLogFilter, access: TimeLogAccess) =>
       (await repository.after!(some, undefined, 1000, access)).map(({ id }) => id);
     const [, , ofDay] = logs.map(({ id }) => id);
     deepEqual(await first({ ...filter, period }, ALL_PROJECTS), [ofDay]);

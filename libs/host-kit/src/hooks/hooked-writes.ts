@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import {
-  accessTo,
   type Attributes,
   type CallWrites,
   type IdempotencyKey,
   normalizedValues,
-  type ProjectAccess,
+  type TimeLogAccess,
   type RecordOptions,
+  requireAccess,
   TimeLog,
   type TimeLogRepository,
   type TimeLogValues,
@@ -15,7 +15,7 @@ import {
 } from '../../../../src/time-log/index.js';
 import { faultOf, throwFaults } from '../../../errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../../strict-request/src/index.js';
-import { deepFreeze, isPlainObject, jsonCopy, jsonFault } from '../attributes/json.js';
+import { deepFreeze, isPlainObject, jsonCopy, jsonFault } from '../../../attributes/src/index.js';
 import { changeOfRecord, runWithin, type SharedCreates, writtenChange } from './shared-creates.js';
 import type { BatchedTimeLogHooks, TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
 
@@ -103,7 +103,7 @@ export class HookedWrites implements CallWrites {
 
   async correct(
     sent: TimeLog,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     ...more: [caller?: string, expected?: TimeLog]
   ): Promise<TimeLog | undefined> {
     const { id } = sent;
@@ -129,7 +129,7 @@ export class HookedWrites implements CallWrites {
 
   async delete(
     id: string,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     ...more: [caller?: string, expected?: TimeLog]
   ): Promise<TimeLog | undefined> {
     const { caller } = this.call;
@@ -167,10 +167,7 @@ export class HookedWrites implements CallWrites {
     ids: readonly string[],
   ): Promise<readonly TimeLog[] | undefined> {
     const logs = (await this.replaced(key))?.map((values, index) => TimeLog.record(values, ids[index]!));
-    accessTo(
-      logs?.map(({ projectId }) => projectId),
-      this.call,
-    );
+    requireAccess(logs ?? [], this.call);
     return logs;
   }
 
@@ -196,7 +193,7 @@ export class HookedWrites implements CallWrites {
     if ('attributes' in values && values.attributes !== undefined && !this.hasAttributes)
       throw new Error('a hook returns attributes: give TimeLogModule a schema for them');
     const replaced = replace(log, values as TimeLogValues);
-    accessTo([replaced.projectId], this.call);
+    requireAccess([replaced], this.call);
     return replaced;
   }
 

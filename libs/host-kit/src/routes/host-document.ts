@@ -8,10 +8,13 @@ import {
   type ResponseObject,
   type Schemas,
 } from '../../../open-api/src/index.js';
-import type { AttributesSchema } from '../attributes/schema-attributes.js';
 import { CreateTimeLogDto, DEFAULT_EVENT_SOURCE, ListTimeLogsDto } from '../../../../src/time-log/index.js';
 import { TotalTimeLogsDto } from '../../../../src/totals/index.js';
-import { requiresAttributes, withAttributesSchema } from '../attributes/attributes-document.js';
+import {
+  type AttributesSchema,
+  requiresAttributes,
+  withAttributesSchema,
+} from '../../../attributes/src/index.js';
 import { ROUTES, routesOf } from './enabled-routes.js';
 import { DOCUMENT_TEXT } from './document.js';
 

@@ -18,15 +18,18 @@ import {
 import type { Grouping, Totals, TotalsRepository } from '../../../../src/totals/index.js';
 import {
   ALL_PROJECTS,
+  attributesIn,
   entityTagOf,
   fingerprintOf,
   fingerprintOfAll,
+  haveValues,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
   logResponse,
   normalizedValues,
   type PageRequest,
-  type ProjectAccess,
+  type TimeLogAccess,
+  projectsIn,
   replacedValuesOf,
   TIME_LOG_CHANGED,
   TimeLog,
@@ -45,6 +48,7 @@ export class InMemoryTimeLogRepository
   extends TimeLogRepository
   implements TotalsRepository, FeedRepository, ExportRepository
 {
+  override readonly filtersAttributes = true;
   private readonly logs = new Map<string, TimeLog>();
   private readonly keys = new Map<
     string,
@@ -89,7 +93,7 @@ export class InMemoryTimeLogRepository
 
   override async correct(
     log: TimeLog,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     _caller?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined> {
@@ -109,7 +113,7 @@ export class InMemoryTimeLogRepository
 
   override async delete(
     id: string,
-    access: ProjectAccess,
+    access: TimeLogAccess,
     _caller?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined> {
@@ -130,14 +134,14 @@ export class InMemoryTimeLogRepository
     return this;
   }
 
-  override async get(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
+  override async get(id: string, access: TimeLogAccess): Promise<TimeLog | undefined> {
     return this.visible(id, access);
   }
 
   override async find(
     filter: TimeLogFilter,
     { limit, offset }: PageRequest,
-    access: ProjectAccess,
+    access: TimeLogAccess,
   ): Promise<TimeLogPage> {
     const found = this.matching(filter, access).sort(newestFirst);
     const start = Number(offset);
@@ -148,7 +152,7 @@ export class InMemoryTimeLogRepository
     filter: TimeLogFilter,
     place: Pick<TimeLog, 'date' | 'id'> | undefined,
     limit: number,
-    access: ProjectAccess,
+    access: TimeLogAccess,
   ): Promise<readonly TimeLog[]> {
     const found = this.matching(filter, access).sort(newestFirst);
     return found.filter((log) => place === undefined || newestFirst(place, log) < 0).slice(0, limit);
@@ -158,7 +162,7 @@ export class InMemoryTimeLogRepository
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
     page: PageRequest,
-    access: ProjectAccess,
+    access: TimeLogAccess,
   ): Promise<Totals> {
     return totalsOf(this.matching(filter, access), filter.period, grouping, page);
   }
@@ -196,9 +200,10 @@ export class InMemoryTimeLogRepository
     use: (logs: ExportedLogs) => Promise<T>,
   ): Promise<T> {
     const logs = this.matching(filter, access).sort((a, b) => newestFirst(b, a));
-    const hasPeriod = (filter.period.from ?? filter.period.to) !== undefined;
+    const { period, attributes = attributesIn(access) } = filter;
+    const isPartial = (period.from ?? period.to ?? attributes) !== undefined;
     return use({
-      lastEventId: hasPeriod ? undefined : `${this.position}-ffffffff-ffff-ffff-ffff-ffffffffffff`,
+      lastEventId: isPartial ? undefined : `${this.position}-ffffffff-ffff-ffff-ffff-ffffffffffff`,
       content: contentOf(format === 'csv' ? csvOf(logs) : logs.map(ndjsonOf), signal),
     });
   }
@@ -217,16 +222,16 @@ export class InMemoryTimeLogRepository
     return logs.map(({ id }) => id);
   }
 
-  private visible(id: string, access: ProjectAccess, expected?: TimeLog): TimeLog | undefined {
+  private visible(id: string, access: TimeLogAccess, expected?: TimeLog): TimeLog | undefined {
     const log = this.logs.get(id);
-    if (log === undefined || !allows(access, log.projectId)) return undefined;
+    if (log === undefined || !allows(access, log)) return undefined;
     if (expected && entityTagOf(expected) !== entityTagOf(log)) throw new DomainError(TIME_LOG_CHANGED);
     return log;
   }
 
-  private matching({ projectIds, period }: TimeLogFilter, access: ProjectAccess): TimeLog[] {
+  private matching({ projectIds, period, attributes }: TimeLogFilter, access: TimeLogAccess): TimeLog[] {
     return [...this.logs.values()]
-      .filter((log) => allows(access, log.projectId))
+      .filter((log) => allows(access, log) && haveValues(log.attributes, attributes))
       .filter((log) => projectIds?.includes(log.projectId) ?? true)
       .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date));
   }
@@ -282,6 +287,8 @@ function mapKeyOf({ caller, text }: IdempotencyKey): string {
   return JSON.stringify([caller, text]);
 }
 
-function allows(access: ProjectAccess, projectId: string): boolean {
-  return access === ALL_PROJECTS || access.includes(projectId);
+function allows(access: TimeLogAccess, { projectId, attributes }: TimeLog): boolean {
+  const projects = projectsIn(access);
+  const isOfProject = projects === ALL_PROJECTS || projects.includes(projectId);
+  return isOfProject && haveValues(attributes, attributesIn(access));
 }

@@ -57,11 +57,11 @@ export class TimeLogMessagesController {
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object | undefined> {
-    const { filter, page } = criteriaOfChecked(query);
+    const data = (dataOf as () => object)();
+    const { filter, page } = criteriaOfChecked(query, stateOf(data));
     const call = callOptionsOf(caller);
     if (page.limit <= MAX_SMALL_LIST_ITEMS)
       return itemsResponse(await this.timeLogs.items(filter, page, call), page);
-    const data = (dataOf as () => object)();
     return this.largeResponses.make(data, stateOf(data).responseChannel!, {
       estimateBytes: () => this.timeLogs.weigh(filter, page, call),
       make: async (reportBytes) => {
@@ -75,9 +75,10 @@ export class TimeLogMessagesController {
   @Scopes([READ])
   async totals(
     @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
+    @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
-    const { filter, page } = criteriaOfChecked(query);
+    const { filter, page } = criteriaOfChecked(query, stateOf((dataOf as () => object)()));
     const totals = await this.totalsService!.totals(filter, query.by, page, callOptionsOf(caller));
     return withJson(totalsResponse(totals, page), totalsJson(totals, page));
   }

@@ -1,4 +1,4 @@
-import { isPlainObject, textFault } from '../../../../src/time-log/index.js';
+import { isPlainObject, textFault } from '../../../src/time-log/index.js';
 
 export { isPlainObject };
 

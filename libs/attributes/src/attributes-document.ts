@@ -1,4 +1,4 @@
-import type { SchemaObject, Schemas } from '../../../open-api/src/index.js';
+import type { SchemaObject, Schemas } from '../../open-api/src/index.js';
 import type { AttributesSchema } from './schema-attributes.js';
 
 type Direction = 'input' | 'output';

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { areChecked, fingerprintOf, sentAttributesOf, TimeLog } from '../../../../src/time-log/index.js';
+import { areChecked, fingerprintOf, sentAttributesOf, TimeLog } from '../../../src/time-log/index.js';
 import { type AttributesSchema, SchemaAttributes } from './schema-attributes.js';
 
 const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };

@@ -1,4 +1,4 @@
-import { type Fault, faultOf } from '../../../errors/src/index.js';
+import { type Fault, faultOf } from '../../errors/src/index.js';
 
 /** An issue that a schema reports (https://standardschema.dev). */
 export interface SchemaIssue {

@@ -1,9 +1,5 @@
-import { faultOf } from '../../../errors/src/index.js';
-import {
-  type Attributes,
-  type CheckedAttributes,
-  TimeLogAttributes,
-} from '../../../../src/time-log/index.js';
+import { faultOf } from '../../errors/src/index.js';
+import { type Attributes, type CheckedAttributes, TimeLogAttributes } from '../../../src/time-log/index.js';
 import { issueFaults, type SchemaIssue } from './attribute-issues.js';
 import { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
 

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { anyCharacter } from '../../../../test/support/any-text.js';
-import { timesOf } from '../../../../test/support/extent.js';
+import { anyCharacter } from '../../../test/support/any-text.js';
+import { timesOf } from '../../../test/support/extent.js';
 import { jsonCopy, jsonFault } from './json.js';
 
 const BOUNDS = { depth: 3, bytes: 100 };

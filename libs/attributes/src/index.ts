@@ -1,0 +1,10 @@
+/* Without it, the attributes of logs have no schema, and nobody can filter by them or be bound to them. */
+
+export { requiresAttributes, withAttributesSchema } from './attributes-document.js';
+export { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
+export {
+  type AttributesOf,
+  type AttributesSchema,
+  SchemaAttributes,
+  type SentAttributesOf,
+} from './schema-attributes.js';
