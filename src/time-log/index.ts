@@ -43,6 +43,7 @@ export {
   type CalendarDate,
   isPlainObject,
   MAX_DESCRIPTION_LENGTH,
+  membersFault,
   textFault,
 } from './domain/time-log.rules.js';
 export {
@@ -77,5 +78,6 @@ export {
   MAX_SMALL_LIST_ITEMS,
   type ReportBytes,
 } from './wire/large-response-limiter.js';
+export { TimeLogFilterDto } from './wire/time-log-filter.dto.js';
 export { criteriaOfChecked, type ListCriteria, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
 export { itemsResponse, listResponse, logResponse, type TimeLogResponse } from './wire/time-log-bodies.js';

@@ -1,4 +1,5 @@
 import type { SchemaObject, Schemas } from '../../open-api/src/index.js';
+import { type AttributeFilters, MAX_TEXT_LENGTH } from './attribute-filters.js';
 import type { AttributesSchema } from './schema-attributes.js';
 
 type Direction = 'input' | 'output';
@@ -42,6 +43,17 @@ export function withAttributesSchema(
   if (!isRequired) return described;
   const { required = [], ...log } = described.NewTimeLog!;
   return { ...described, NewTimeLog: { ...log, required: [...required, 'attributes'] } };
+}
+
+/** Returns the query parameters of filters. */
+export function filterParameters(filters: AttributeFilters) {
+  return [...filters].map(([name, type]) => ({
+    name: `attributes.${name}`,
+    in: 'query',
+    required: false,
+    description: `Only logs whose attribute \`${name}\` equals this value. At most 3 attributes at once. The cost grows with the number of logs that match.`,
+    schema: type === 'string' ? { type, minLength: 1, maxLength: MAX_TEXT_LENGTH } : { type },
+  }));
 }
 
 const ANY_OBJECT: SchemaObject = { type: 'object', additionalProperties: true };

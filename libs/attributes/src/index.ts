@@ -1,6 +1,8 @@
 /* Without it, the attributes of logs have no schema, and nobody can filter by them or be bound to them. */
 
-export { requiresAttributes, withAttributesSchema } from './attributes-document.js';
+export { type AttributeFilters, filtersOf, queryParametersOf } from './attribute-filters.js';
+export { attributeProviders } from './attribute-providers.js';
+export { filterParameters, requiresAttributes, withAttributesSchema } from './attributes-document.js';
 export { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
 export {
   type AttributesOf,
@@ -8,3 +10,4 @@ export {
   SchemaAttributes,
   type SentAttributesOf,
 } from './schema-attributes.js';
+export type { AttributesDefinition } from './schema-file.js';

@@ -1,5 +1,11 @@
-import { faultOf } from '../../errors/src/index.js';
-import { type Attributes, type CheckedAttributes, TimeLogAttributes } from '../../../src/time-log/index.js';
+import { type Fault, faultOf } from '../../errors/src/index.js';
+import {
+  type Attributes,
+  type AttributeValues,
+  type CheckedAttributes,
+  TimeLogAttributes,
+} from '../../../src/time-log/index.js';
+import { type AttributeFilters, filterValuesFaults, lengthFault } from './attribute-filters.js';
 import { issueFaults, type SchemaIssue } from './attribute-issues.js';
 import { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
 
@@ -34,7 +40,10 @@ type SchemaResult =
 /** The fault for the caller if the output of the schema cannot be stored. */
 const NOT_STORABLE = faultOf('attributes', null, 'schema', 'is not valid');
 
-/** Attributes that obey the schema of a host. */
+/** The vendor of schemas from files, whose messages contain no sent values. */
+export const OWN_VENDOR = 'time-logs';
+
+/** Attributes that obey a schema. */
 export class SchemaAttributes extends TimeLogAttributes {
   override readonly areKnown = true;
 
@@ -43,34 +52,51 @@ export class SchemaAttributes extends TimeLogAttributes {
     private readonly bounds: JsonBounds = { depth: Infinity, bytes: Infinity },
     /** Reports an error of the schema itself. */
     private readonly report: (fault: string) => void = () => undefined,
+    override readonly filters: AttributeFilters = new Map(),
   ) {
     super();
   }
 
   /** Checks attributes. The schema also decides about missing ones. Throws what the schema throws. */
-  override async check(sent: unknown): Promise<CheckedAttributes> {
-    const fault = sent === undefined ? undefined : this.objectFault(sent);
-    if (fault === undefined) return this.validate(sent);
+  override async check(sent: unknown, bound?: AttributeValues): Promise<CheckedAttributes> {
+    const all = bound && (sent === undefined || isPlainObject(sent)) ? { ...bound, ...sent } : sent;
+    const fault = all === undefined ? undefined : this.objectFault(all);
+    if (fault === undefined) return this.validate(all, bound);
     const { depth, bytes } = this.bounds;
-    return { faults: [faultOf('attributes', sent, 'json', fault, { depth, bytes })] };
+    return { faults: [faultOf('attributes', all, 'json', fault, { depth, bytes })] };
   }
 
-  private async validate(sent: unknown): Promise<CheckedAttributes> {
+  override filterFaults(values: unknown): readonly Fault[] {
+    return values === undefined ? [] : filterValuesFaults(this.filters, values);
+  }
+
+  private async validate(sent: unknown, bound: AttributeValues | undefined): Promise<CheckedAttributes> {
     // Copied first, since the schema may change its argument.
     const input = sent === undefined ? undefined : jsonCopy(sent);
-    const result = await this.schema['~standard'].validate(sent);
-    if (result.issues) return { faults: issueFaults(result.issues, input) };
-    const output = result.value ?? undefined;
+    const standard = this.schema['~standard'];
+    const result = await standard.validate(sent);
+    if (result.issues)
+      return { faults: issueFaults(result.issues, standard.vendor === OWN_VENDOR ? undefined : input) };
+    // An empty object lacks the values to which a caller is bound, which is then refused.
+    const output = result.value ?? (bound && {});
     if (output === undefined) return { faults: [], input, output };
     const fault = this.objectFault(output);
+    if (fault !== undefined) {
+      // The response is a 400, since no input may cause a server error.
+      this.report(`the output of the schema of attributes ${fault}`);
+      return { faults: [NOT_STORABLE] };
+    }
     // Hooks must not change the attributes that are stored.
-    if (fault === undefined) return { faults: [], input, output: deepFreeze(jsonCopy(output)) as Attributes };
-    // The response is a 400, since no input may cause a server error.
-    this.report(`the output of the schema of attributes ${fault}`);
-    return { faults: [NOT_STORABLE] };
+    const stored = deepFreeze(jsonCopy(output)) as Attributes;
+    const faults = [...this.filters.keys()].map((name) => lengthFault(name, valueOf(stored, name)));
+    return { faults: faults.filter((one) => one !== undefined), input, output: stored };
   }
 
   private objectFault(value: unknown): string | undefined {
     return isPlainObject(value) ? jsonFault(value, this.bounds) : 'must be an object';
   }
+}
+
+function valueOf(attributes: Attributes, name: string): unknown {
+  return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
 }

@@ -1,0 +1,143 @@
+import { type Fault, faultOf } from '../../errors/src/index.js';
+import { type ExtraParameters, Omittable, Rule } from '../../strict-request/src/index.js';
+import {
+  type AttributeType,
+  membersFault,
+  textFault,
+  TimeLogFilterDto,
+  type TimeLogAttributes,
+} from '../../../src/time-log/index.js';
+
+/** The attributes by which logs can be filtered, and their types. */
+export type AttributeFilters = ReadonlyMap<string, AttributeType>;
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
+const MAX_FILTERS = 8;
+const MAX_VALUES = 3;
+export const MAX_TEXT_LENGTH = 255;
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+
+const TYPES: Readonly<Record<AttributeType, readonly [isValid: (value: unknown) => boolean, rule: string]>> =
+  {
+    string: [(value) => typeof value === 'string', 'must be a string'],
+    number: [Number.isFinite, 'must be a number'],
+    integer: [Number.isInteger, 'must be a whole number'],
+    boolean: [(value) => typeof value === 'boolean', 'must be true or false'],
+  };
+
+/** Returns the text of the rule for values of a type. */
+export function ruleOfType(type: AttributeType): string {
+  return TYPES[type][1];
+}
+
+/** Returns filters. Throws a one-line Error for a name or a type that cannot be one. */
+export function filtersOf(entries: Iterable<readonly [name: string, type: unknown]>): AttributeFilters {
+  const filters = new Map(entries as Iterable<readonly [string, AttributeType]>);
+  if (filters.size > MAX_FILTERS)
+    throw new Error(`logs can be filtered by at most ${MAX_FILTERS} attributes`);
+  for (const [name, type] of filters) {
+    if (!NAME.test(name))
+      throw new Error(
+        `attributes.${name} cannot be a filter: its name must be a letter, and at most 31 letters, digits and _`,
+      );
+    if (!Object.hasOwn(TYPES, type))
+      throw new Error(`attributes.${name} cannot be a filter: its type must be ${oneOf(Object.keys(TYPES))}`);
+  }
+  return filters;
+}
+
+/** Returns a list such as `a, b or c`. */
+function oneOf(names: readonly string[]): string {
+  return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
+}
+
+/** Returns the faults of a filter from the code of a host. */
+export function filterValuesFaults(filters: AttributeFilters, values: unknown): readonly Fault[] {
+  const fault = membersFault('attributes', values, [...filters.keys()]);
+  if (fault) return [fault];
+  const sent = Object.entries(values as Readonly<Record<string, unknown>>);
+  const faults = sent.map(([name, value]) => valueFault(name, filters.get(name)!, value));
+  return [...faults, sent.length > MAX_VALUES ? TOO_MANY : undefined].filter((one) => one !== undefined);
+}
+
+const TOO_MANY = faultOf('attributes', null, 'count', `must be at most ${MAX_VALUES} in one filter`, {
+  max: MAX_VALUES,
+});
+
+/** Returns the fault of an output of the schema that a filter could not find. */
+export function lengthFault(name: string, value: unknown): Fault | undefined {
+  if (
+    typeof value !== 'string' ||
+    value.length <= MAX_TEXT_LENGTH ||
+    Array.from(value).length <= MAX_TEXT_LENGTH
+  )
+    return undefined;
+  const text = `must be at most ${MAX_TEXT_LENGTH} characters`;
+  return faultOf(`attributes.${name}`, value, 'length', text, { max: MAX_TEXT_LENGTH });
+}
+
+function valueFault(name: string, type: AttributeType, value: unknown): Fault | undefined {
+  const field = `attributes.${name}`;
+  const [isValid, rule] = TYPES[type];
+  if (!isValid(value)) return faultOf(field, null, 'type', rule, { type });
+  if (typeof value !== 'string') return undefined;
+  if (value === '') return faultOf(field, value, 'length', 'must not be empty', { min: 1 });
+  const text = textFault(value);
+  return text === undefined ? lengthFault(name, value) : faultOf(field, value, 'characters', text);
+}
+
+/** Returns the value of a parameter. In a message it may be JSON already. */
+function parse(type: AttributeType, sent: unknown): unknown {
+  if (type === 'string' || typeof sent !== 'string') return sent;
+  if (type === 'boolean') return sent === 'true' ? true : sent === 'false' ? false : sent;
+  return JSON_NUMBER.test(sent) ? Number(sent) : sent;
+}
+
+type Dto = new () => object;
+/** Shared by all apps of the process, since class-validator keeps all classes. */
+const extended = new Map<string, WeakMap<Dto, Dto>>();
+
+/** Returns the query parameters `attributes.NAME`; undefined if logs cannot be filtered by attributes. */
+export function queryParametersOf({ filters }: TimeLogAttributes): ExtraParameters | undefined {
+  if (filters.size === 0) return undefined;
+  const parameters = [...filters].map(([name, type]) => ({ name, type, parameter: `attributes.${name}` }));
+  const key = JSON.stringify(parameters);
+  const classes = extended.get(key) ?? new WeakMap<Dto, Dto>();
+  extended.set(key, classes);
+
+  const faultIn = (index: number, value: unknown, query: object): Fault | undefined => {
+    const { name, type } = parameters[index]!;
+    const before = parameters
+      .slice(0, index)
+      .filter(({ parameter }) => valueIn(query, parameter) !== undefined);
+    return (
+      valueFault(name, type, parse(type, value)) ?? (before.length === MAX_VALUES ? TOO_MANY : undefined)
+    );
+  };
+  const extend = (dto: Dto): Dto => {
+    class FilteredDto extends dto {}
+    for (const [index, { parameter }] of parameters.entries()) {
+      Rule<object>((value, query) => faultIn(index, value, query))(FilteredDto.prototype, parameter);
+      Omittable()(FilteredDto.prototype, parameter);
+    }
+    return FilteredDto;
+  };
+  return {
+    extend: <T extends object>(dto: new () => T) => {
+      if (dto !== (TimeLogFilterDto as Dto) && !(dto.prototype instanceof TimeLogFilterDto)) return dto;
+      const known = classes.get(dto) ?? extend(dto);
+      classes.set(dto, known);
+      return known as new () => T;
+    },
+    valuesIn: (query) => {
+      const values = parameters
+        .map(({ name, type, parameter }) => [name, parse(type, valueIn(query, parameter))] as const)
+        .filter(([, value]) => value !== undefined);
+      return values.length === 0 ? undefined : Object.fromEntries(values);
+    },
+  };
+}
+
+function valueIn(query: object, parameter: string): unknown {
+  return (query as Readonly<Record<string, unknown>>)[parameter];
+}

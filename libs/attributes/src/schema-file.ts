@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises';
+import type { ErrorObject } from 'ajv';
+import type { AttributeType } from '../../../src/time-log/index.js';
+import { type AttributeFilters, filtersOf, ruleOfType } from './attribute-filters.js';
+import type { SchemaIssue } from './attribute-issues.js';
+import { jsonCopy } from './json.js';
+import { type AttributesSchema, OWN_VENDOR } from './schema-attributes.js';
+
+/** A schema of attributes, and those by which logs can be filtered. */
+export interface AttributesDefinition {
+  readonly schema: AttributesSchema;
+  readonly filters: AttributeFilters;
+  /** The same as JSON Schema, for documentation. */
+  readonly jsonSchema?: object;
+}
+
+/** The keyword of a property by which logs can be filtered. */
+const FILTER = 'x-filter';
+
+interface JsonSchema {
+  readonly type?: unknown;
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown; readonly [FILTER]?: boolean }>>;
+}
+
+/** Reads a file with a JSON Schema (2020-12) for an object. Throws a one-line Error that says what to do. */
+export async function readSchemaFile(path: string): Promise<AttributesDefinition> {
+  try {
+    return await definitionOf(JSON.parse(await readFile(path, 'utf8')));
+  } catch (error) {
+    const reason = (error as Error).message.replace(/\s+/g, ' ');
+    const advice = 'ATTRIBUTES_SCHEMA must name a file with a JSON Schema (2020-12) for an object';
+    throw new Error(`${path} cannot be the schema of attributes: ${reason}. ${advice}`, { cause: error });
+  }
+}
+
+async function definitionOf(json: unknown): Promise<AttributesDefinition> {
+  const jsonSchema = Object(json) as JsonSchema;
+  if (jsonSchema.type !== 'object') throw new Error('it lacks "type": "object"');
+  // Loaded only if a schema is used.
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const ajv = new Ajv2020({ strict: true, allErrors: true, useDefaults: true, allowUnionTypes: true });
+  ajv.addKeyword({ keyword: FILTER, schemaType: 'boolean' });
+  const text = JSON.stringify(jsonSchema);
+  if (text.includes('"format"')) (await import('ajv-formats')).default.default(ajv);
+  const isValid = ajv.compile(jsonSchema);
+
+  const filters = Object.entries(jsonSchema.properties ?? {}).filter(([, property]) => property[FILTER]);
+  if (text.split(`"${FILTER}":true`).length - 1 > filters.length)
+    throw new Error(`${FILTER} is only for the properties of the outermost object`);
+  const validate = (sent: unknown) => {
+    // Copied, since defaults are written into it.
+    const value: unknown = jsonCopy(sent ?? {});
+    if (!isValid(value)) return { issues: issuesOf(isValid.errors ?? []) };
+    const isMissing = sent === undefined && Object.keys(value as object).length === 0;
+    return { value: isMissing ? undefined : value };
+  };
+  const schema: AttributesSchema = {
+    '~standard': {
+      version: 1,
+      vendor: OWN_VENDOR,
+      validate,
+      jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
+    },
+  };
+  return { schema, filters: filtersOf(filters.map(([name, { type }]) => [name, type])), jsonSchema };
+}
+
+/** Keywords with schemas, whose own errors are about the alternatives. */
+const COMPOSED = ['anyOf', 'oneOf', 'not'];
+
+function issuesOf(errors: readonly ErrorObject[]): SchemaIssue[] {
+  const composed = errors.filter(({ keyword }) => COMPOSED.includes(keyword));
+  return errors
+    .filter(
+      ({ keyword, schemaPath }) =>
+        keyword !== 'if' && !composed.some((one) => schemaPath.startsWith(`${one.schemaPath}/`)),
+    )
+    .map(({ instancePath, keyword, params }) => {
+      const steps = instancePath.split('/').slice(1);
+      const path = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+      const { missingProperty, additionalProperty, unevaluatedProperty } = params as Params;
+      const member = missingProperty ?? additionalProperty ?? unevaluatedProperty;
+      if (member !== undefined)
+        return {
+          message: missingProperty === undefined ? 'is unknown' : 'is required',
+          path: [...path, member],
+        };
+      return { message: RULES[keyword]?.(params as Params) ?? 'is not valid', path };
+    });
+}
+
+/** The parameters of errors as ajv reports them. */
+interface Params {
+  readonly missingProperty?: string;
+  readonly additionalProperty?: string;
+  readonly unevaluatedProperty?: string;
+  readonly type: string | readonly string[];
+  readonly limit: number;
+  readonly multipleOf: number;
+  readonly format: string;
+  readonly pattern: string;
+  readonly allowedValue: unknown;
+  readonly allowedValues: readonly unknown[];
+}
+
+/** The messages of keywords. They name no value that was sent. */
+const RULES: Readonly<Record<string, (params: Params) => string>> = {
+  type: ({ type }) => [type].flat().map(typeRule).join(' or ').replaceAll('or must be', 'or'),
+  enum: ({ allowedValues }) => `must be one of ${allowedValues.map(textOf).join(', ')}`,
+  const: ({ allowedValue }) => `must be ${textOf(allowedValue)}`,
+  minLength: ({ limit }) => `must be at least ${counted(limit, 'character')}`,
+  maxLength: ({ limit }) => `must be at most ${counted(limit, 'character')}`,
+  pattern: ({ pattern }) => `must match the pattern ${pattern}`,
+  format: ({ format }) => `must be in the format ${format}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  exclusiveMinimum: ({ limit }) => `must be greater than ${limit}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
+  multipleOf: ({ multipleOf }) => `must be a multiple of ${multipleOf}`,
+  minItems: ({ limit }) => `must have at least ${counted(limit, 'item')}`,
+  maxItems: ({ limit }) => `must have at most ${counted(limit, 'item')}`,
+  uniqueItems: () => 'must not have equal items',
+  minProperties: ({ limit }) => `must have at least ${counted(limit, 'member')}`,
+  maxProperties: ({ limit }) => `must have at most ${counted(limit, 'member')}`,
+};
+
+const OTHER_TYPES: Readonly<Record<string, string>> = {
+  array: 'must be an array',
+  object: 'must be an object',
+  null: 'must be null',
+};
+
+function typeRule(type: string): string {
+  return OTHER_TYPES[type] ?? ruleOfType(type as AttributeType);
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
