@@ -16,6 +16,7 @@ import { dataSourceOf, qualified, schemaOf } from './qualified.js';
 import { Snapshot, type Watch } from './snapshot.js';
 import {
   type ChangeOptions,
+  type ReadLimit,
   type Rows,
   StatementSender,
   type TextRow,
@@ -80,13 +81,25 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
 
   /**
    * Runs a statement that reads. Its rows are objects, or arrays of texts for a `TextStatement`.
-   * Throws a DomainError SERVICE_UNAVAILABLE if the database cannot run it now.
+   * Throws a DomainError SERVICE_UNAVAILABLE if the database cannot run it now, or within a limit.
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  query(sql: TextStatement, parameters?: readonly unknown[]): Promise<TextRow[]>;
-  async query(sql: TextStatement | string, parameters: readonly unknown[] = []): Promise<unknown[]> {
+  query(sql: TextStatement, parameters?: readonly unknown[], limit?: ReadLimit): Promise<TextRow[]>;
+  async query(
+    sql: TextStatement | string,
+    parameters: readonly unknown[] = [],
+    limit?: ReadLimit,
+  ): Promise<unknown[]> {
     const rows = await this.run((runner) =>
-      this.connections.watch(runner, () => this.sender.send(runner, sql, parameters)),
+      this.connections.watch(runner, () =>
+        limit === undefined
+          ? this.sender.send(runner, sql, parameters)
+          : this.sender.sendChange(runner, sql, parameters, limit).catch((error: unknown) => {
+              // No outage: the statement alone is too costly.
+              const cause = new DomainError('SERVICE_UNAVAILABLE', limit.message, { cause: error });
+              throw isCanceled(error) ? new WorkError('', { cause }) : error;
+            }),
+      ),
     );
     // node-postgres keeps this array until a major GC. Emptying it saves a tenth of a list's CPU.
     return rows.splice(0);

@@ -94,6 +94,14 @@ export interface ChangeOptions {
   readonly timeout?: number | undefined;
 }
 
+/** The limit of a statement that reads. */
+export interface ReadLimit {
+  /** The `statement_timeout` in milliseconds, instead of that of the session. */
+  readonly timeout: number;
+  /** The message of the error if it takes longer. */
+  readonly message: string;
+}
+
 type Statement = TextStatement | string;
 /** Sends one statement on the connection of a runner. */
 type Send = (

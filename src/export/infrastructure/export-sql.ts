@@ -113,16 +113,16 @@ export function layoutOf(format: ExportFormat, haveAttributes: boolean): Layout 
 }
 
 /**
- * Returns the rows in their order, which indexes have: those of each project are merged. `days` is a condition on the
- * date. Null means all projects.
+ * Returns the rows in their order, which indexes have: those of each project are merged. Null means all projects.
+ * `limits` is a condition on `log`.
  */
 export function orderedRows(
   table: string,
   list: string,
   projects: readonly string[] | null,
-  days: string,
+  limits: string,
 ): string {
-  const rows = (condition: string) => `select * from ${table} where ${condition} and ${days}`;
+  const rows = (condition: string) => `select * from ${table} log where ${condition} and ${limits}`;
   const source =
     projects === null
       ? rows('true')

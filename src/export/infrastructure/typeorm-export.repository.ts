@@ -1,7 +1,8 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
 import type { Snapshot } from '../../database/index.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
-import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
+import { attributesOf, projectsOf } from '../../time-log/infrastructure/access-condition.js';
+import { attributeCondition } from '../../time-log/infrastructure/attribute-condition.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { type ExportedLogs, ExportRepository, type ExportRequest } from '../domain/export.repository.js';
@@ -52,8 +53,12 @@ export class TypeOrmExportRepository extends ExportRepository {
    * it are harmless to apply again. The position right after the mark belongs to logs from before it, and
    * there is nothing below it that the snapshot lacks, so that the mark itself is the place.
    */
-  private async lastEventIdOf({ filter }: ExportRequest, snapshot: Snapshot): Promise<string | undefined> {
-    if (filter.period.from !== undefined || filter.period.to !== undefined) return undefined;
+  private async lastEventIdOf(
+    { filter, access }: ExportRequest,
+    snapshot: Snapshot,
+  ): Promise<string | undefined> {
+    const { from, to } = filter.period;
+    if ((from ?? to ?? attributesOf(filter, access)) !== undefined) return undefined;
     const { database } = this.logs;
     const [row] = await snapshot.query<{ place: string }>(
       `select (case when exists (select from ${database.table(TimeLogDeletion)} where project_id is null and position = last - 1)
@@ -72,15 +77,16 @@ export class TypeOrmExportRepository extends ExportRepository {
     const { from, to } = filter.period;
     const { list, options } = layoutOf(format, rows.haveAttributes);
     const projects = projectsOf(filter, access);
-    const days = [
+    const limits = [
       from && `date >= ${snapshot.literal(from)}::date`,
       to && `date <= ${snapshot.literal(to)}::date`,
+      attributeCondition(filter, access, (text) => snapshot.literal(text)),
     ];
     const select = orderedRows(
       database.table(TimeLog),
       list,
       projects && [...new Set(projects)].map((project) => snapshot.literal(project)),
-      days.filter((day) => day !== undefined).join(' and ') || 'true',
+      limits.filter((limit) => limit !== undefined).join(' and ') || 'true',
     );
     const content = snapshot.copy(`copy (${select}) to stdout (${options})`, signal);
     return rows.haveAttributes ? withAttributes(content, format) : content;

@@ -1,8 +1,11 @@
 import type { FairQueue } from '../../../libs/batching/src/index.js';
 import { type Database, PreparedStatement, type TextRow, TextStatement } from '../../database/index.js';
+import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import { projectsOf } from './access-condition.js';
+import { attributeCondition, matchingLogs, type MatchingLogs } from './attribute-condition.js';
+import type { AttributeReads } from './attribute-reads.js';
 import type { CostlyReads } from './costly-reads.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
@@ -15,7 +18,7 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 type PageQuery = Parameters<TimeLogRepository['find']>;
 
-/** Reads pages of logs. Pages far from the first one, and of many projects, run in queues. */
+/** Reads pages of logs. Pages far from the first one, of many projects, and with attributes run in queues. */
 export class TimeLogPages {
   private statement: PreparedStatement | undefined;
 
@@ -24,11 +27,15 @@ export class TimeLogPages {
     private readonly rows: TimeLogRows,
     private readonly reads: CostlyReads,
     private readonly farPages: FairQueue,
+    private readonly attributeReads: AttributeReads,
     private readonly sweep: TimeLogSweep,
   ) {}
 
   /** Returns the rows of a page, and the number of matching logs. */
   async read(...query: PageQuery): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
+    const [filter, page, access, caller] = query;
+    const matching = matchingLogs(filter, access);
+    if (matching) return this.readMatching(matching, page, caller);
     // A single statement reads page and total from one snapshot. The first row has only the total.
     const statement = (this.statement ??= new PreparedStatement(
       `select ${this.rows.selection('log')}, total from ${this.routine}`,
@@ -41,6 +48,17 @@ export class TimeLogPages {
 
   /** Returns the bytes of the texts of a page. */
   async weigh(...query: PageQuery): Promise<number> {
+    const [filter, page, access, caller] = query;
+    const matching = matchingLogs(filter, access);
+    if (matching) {
+      const logs = this.pageOf(matching, page, `${this.rows.textBytes('log')} as bytes`);
+      const [row] = await this.attributeReads.run(
+        caller,
+        `select sum(bytes) from ${logs}`,
+        matching.parameters,
+      );
+      return Number(row![0]);
+    }
     const statement = `select sum(${this.rows.textBytes('log')}) as bytes from ${this.routine}`;
     const [row] = await this.run(query, (values) =>
       this.database.query<{ bytes: string | null }>(statement, values),
@@ -61,6 +79,7 @@ export class TimeLogPages {
     // A snapshot reads by index, whatever the planner knows of the table. A row with the project, and not
     // `project_id = …`, has the order of the index of projects alone.
     return this.database.read(table, (snapshot) => {
+      const ofAttributes = attributeCondition(filter, access, (text) => snapshot.literal(text));
       const column = projects ? 'project_id, ' : '';
       const project = projects ? `${snapshot.literal(projects[0]!)}::uuid, ` : '';
       const [first, last, lastId] = [from, date, id].map((text) => snapshot.literal(text));
@@ -68,11 +87,40 @@ export class TimeLogPages {
         new TextStatement(
           `select ${this.rows.selection('log')} from ${table} log
             where (${column}date, id) < (${project}${last}::date, ${lastId}::uuid)
-              and (${column}date) >= (${project}${first}::date)
+              and (${column}date) >= (${project}${first}::date)${ofAttributes ? ` and ${ofAttributes}` : ''}
             order by ${projects ? 'log.project_id desc, ' : ''}log.date desc, log.id desc limit ${limit}`,
         ),
       );
     });
+  }
+
+  /** Reads page and total in one statement. Without logs on the page its only row has nulls and the total. */
+  private async readMatching(
+    matching: MatchingLogs,
+    page: PageRequest,
+    caller: string | undefined,
+  ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
+    const { condition, parameters } = matching;
+    const logs = this.pageOf(
+      matching,
+      page,
+      `${this.rows.selection('log')}, log.date as day, log.id as place`,
+    );
+    const rows = await this.attributeReads.run(
+      caller,
+      `select ${this.rows.names}, total
+         from (select count(*) as total from ${this.database.table(TimeLog)} log where ${condition}) whole
+         left join ${logs} on true order by day desc, place desc`,
+      parameters,
+    );
+    return { rows: rows.filter(([id]) => id !== null), total: Number(rows[0]!.at(-1)) };
+  }
+
+  /** Returns the SQL of the logs of a page with a select list. */
+  private pageOf({ condition, bind }: MatchingLogs, page: PageRequest, list: string): string {
+    return `(select ${list} from ${this.database.table(TimeLog)} log where ${condition}
+              order by log.date desc, log.id desc
+             offset ${bind(String(page.offset))} limit ${bind(String(page.limit))}) page`;
   }
 
   private run<T>(

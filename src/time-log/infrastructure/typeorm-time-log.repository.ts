@@ -31,6 +31,8 @@ import { allWritten, mapChangeError, mapInsertError, NotStoredError } from './st
 import { lifetimeInterval, TimeLogKey } from './time-log-key.entity.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition } from './access-condition.js';
+import { AttributeReads } from './attribute-reads.js';
+import { restOf } from './rest-of.js';
 
 /** The optional provider of `WriteLimits`: `wait` is in milliseconds, `keyLifetime` in hours. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
@@ -41,8 +43,6 @@ const MAX_BATCH_LOGS = 200;
 /** The message of the error if too many changes wait, for clients and for the code of a host. */
 export const QUEUE_FULL =
   'the write queue is full: retry later, or raise its limit (WRITE_QUEUE, or limits.writeQueue of a host)';
-/** The greatest timeout of PostgreSQL, and of a timer of Node.js. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** The logs of waiting batches, in queues of creates: 10 batches of 1000 logs by default. */
 const BATCH_QUEUES = 5;
 /** The share of the pool for single changes, and the same for lookups of single logs and for far pages. */
@@ -56,6 +56,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   readonly rows: TimeLogRows;
   readonly sweep: TimeLogSweep;
   readonly reads: CostlyReads;
+  readonly attributeReads: AttributeReads;
   /** The queues of logs that wait for a commit, also those of the host kit. */
   readonly queues: MeasurableBatcher[];
   private readonly writes: Batcher<TimeLog, undefined>;
@@ -93,7 +94,15 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.reads = new CostlyReads(database.replica, limits);
     const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
     const farPages = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, share);
-    this.pages = new TimeLogPages(database.replica, rows, this.reads, farPages, this.sweep);
+    this.attributeReads = new AttributeReads(database.replica, farPages, wait);
+    this.pages = new TimeLogPages(
+      database.replica,
+      rows,
+      this.reads,
+      farPages,
+      this.attributeReads,
+      this.sweep,
+    );
     this.lookups = new FairQueue({ queue, wait }, share);
     this.changes = new FairQueue(limits, share);
     const ofBatches = { ...limits, queue: BATCH_QUEUES * queue };
@@ -343,11 +352,4 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     if (within === this.database) this.recorded();
     this.sweep.begin(logs);
   }
-}
-
-/** Returns a function that returns the rest of a deadline as a timeout of PostgreSQL; undefined without one. */
-function restOf(deadline: number | undefined): () => number | undefined {
-  if (deadline === undefined) return () => undefined;
-  const end = performance.now() + deadline;
-  return () => Math.min(Math.max(Math.ceil(end - performance.now()), 1), MAX_TIMEOUT_MS);
 }

@@ -37,7 +37,7 @@ describe('sums', () => {
     Object.assign(database, { replica: database });
     const reads = new CostlyReads(database, { queue: 10, wait: DEADLINE_MS }, () => now);
     const sweep = { begin: () => undefined } as Partial<TimeLogSweep> as TimeLogSweep;
-    repository = new TypeOrmTotalsRepository({ database, reads, sweep });
+    repository = new TypeOrmTotalsRepository({ attributeReads: undefined as never, database, reads, sweep });
   });
 
   const ask = async (by: Grouping | undefined, period: Period, access: readonly string[] | 'all' = [ONE]) => {

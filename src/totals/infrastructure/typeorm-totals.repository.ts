@@ -1,10 +1,13 @@
 import { PreparedStatement, type TextRow } from '../../database/index.js';
+import { TimeLog } from '../../time-log/domain/time-log.js';
 import type { PageRequest } from '../../time-log/domain/page-request.js';
 import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
+import { matchingLogs } from '../../time-log/infrastructure/attribute-condition.js';
 import { TotalsRepository } from '../domain/totals.repository.js';
+import { matchingSums } from './matching-sums.js';
 import type { Grouping, GroupSum, Sum, Totals } from '../domain/totals.js';
 
 type GroupKind = 'none' | 'project' | 'period';
@@ -23,11 +26,16 @@ const STATEMENTS: Readonly<Record<GroupKind, { readonly routine: string; readonl
 /** The maximum number of rows of counts for a sum that does not wait. Those by period cost more per row. */
 const MAX_ROWS_WITHOUT_WAIT = { byPeriod: 128, other: 1_000 };
 
-/** Adds up the monthly sums of a TypeOrmTimeLogRepository. Costly sums and pages share one queue. */
+/**
+ * Adds up the monthly sums of a TypeOrmTimeLogRepository, or the logs with attributes. Costly sums and pages share
+ * queues.
+ */
 export class TypeOrmTotalsRepository extends TotalsRepository {
   private readonly statements = new Map<string, PreparedStatement>();
 
-  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'database' | 'reads' | 'sweep'>) {
+  constructor(
+    private readonly logs: Pick<TypeOrmTimeLogRepository, 'attributeReads' | 'database' | 'reads' | 'sweep'>,
+  ) {
     super();
   }
 
@@ -38,6 +46,12 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     access: TimeLogAccess,
     caller?: string,
   ): Promise<Totals> {
+    const matching = matchingLogs(filter, access);
+    if (matching) {
+      const { attributeReads, database } = this.logs;
+      const sql = matchingSums(database.table(TimeLog), matching, filter.period, grouping, page);
+      return totalsOf(await attributeReads.run(caller, sql, matching.parameters));
+    }
     this.logs.sweep.begin();
     const projects = projectsOf(filter, access);
     const { period } = filter;
@@ -64,8 +78,7 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
   /** Runs one statement, so that all sums come from one snapshot. Its first row has the sum of all logs. */
   private async read(kind: GroupKind, values: readonly unknown[]): Promise<Totals> {
     const statement = this.statementOf(kind, values.length);
-    const [whole, ...groups] = await this.logs.database.replica.query(statement, values);
-    return { whole: sumOf(whole!), groups: groups.map(groupSumOf), groupCount: Number(whole![2]) };
+    return totalsOf(await this.logs.database.replica.query(statement, values));
   }
 
   private statementOf(kind: GroupKind, parameterCount: number): PreparedStatement {
@@ -85,6 +98,10 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
 function onlyGroupOf(projectId: string, { whole }: Totals, { offset }: PageRequest): Totals {
   const groups = whole.count === 0 ? [] : [{ projectId, ...whole }];
   return { whole, groups: offset === 0n ? groups : [], groupCount: groups.length };
+}
+
+function totalsOf([whole, ...groups]: readonly TextRow[]): Totals {
+  return { whole: sumOf(whole!), groups: groups.map(groupSumOf), groupCount: Number(whole![2]) };
 }
 
 function sumOf([count, duration]: TextRow): Sum {

@@ -1,0 +1,58 @@
+import type { TimeLogAccess } from '../domain/time-log-access.js';
+import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import { attributesOf, projectsOf } from './access-condition.js';
+
+/** The maximum size of a text that an index of attributes holds: 255 characters of four bytes. */
+const MAX_INDEXED_BYTES = 1_020;
+
+/** Returns the SQL of a text: a parameter or a literal. */
+type Bind = (text: string) => string;
+
+/**
+ * Returns the condition on the attributes of `log` that a filter and an access make; undefined if they make none. It
+ * has the expression and the predicate of the indexes. Jsonb compares numbers by value.
+ */
+export function attributeCondition(
+  filter: TimeLogFilter,
+  access: TimeLogAccess,
+  bind: Bind,
+): string | undefined {
+  const values = attributesOf(filter, access);
+  if (values === undefined) return undefined;
+  if (values === 'contradiction' || projectsOf(filter, access)?.length === 0) return 'false';
+  const conditions = Object.entries(values).map(([name, value]) => {
+    const key = `E'${name.replace(/['\\]/g, '$&$&')}'`;
+    return `(log.attributes -> ${key}) = ${bind(JSON.stringify(value))}::jsonb
+        and octet_length(log.attributes ->> ${key}) <= ${MAX_INDEXED_BYTES}`;
+  });
+  return conditions.join(' and ') || 'true';
+}
+
+/** The logs that match a filter with attributes. */
+export interface MatchingLogs {
+  /** The SQL condition on `log`. */
+  readonly condition: string;
+  readonly parameters: readonly string[];
+  /** Appends a parameter. */
+  readonly bind: Bind;
+}
+
+/** Returns the logs that a filter selects within an access; undefined if neither limits attributes. */
+export function matchingLogs(filter: TimeLogFilter, access: TimeLogAccess): MatchingLogs | undefined {
+  const parameters: string[] = [];
+  const bind = (text: string) => `$${parameters.push(text)}`;
+  const ofAttributes = attributeCondition(filter, access, bind);
+  if (ofAttributes === undefined) return undefined;
+  const projects = projectsOf(filter, access);
+  const { from, to } = filter.period;
+  const conditions = [
+    ofAttributes,
+    // With `any`, the index of a project would not give the order of a page.
+    projects?.length === 1
+      ? `log.project_id = ${bind(projects[0]!)}::uuid`
+      : projects && `log.project_id = any(${bind(`{${projects.join()}}`)}::uuid[])`,
+    from && `log.date >= ${bind(from)}::date`,
+    to && `log.date <= ${bind(to)}::date`,
+  ];
+  return { condition: conditions.filter(Boolean).join(' and '), parameters, bind };
+}
