@@ -68,7 +68,7 @@ describe.each<[string, readonly ContractCase[]]>([
   ],
   [
     'TypeOrmTimeLogRepository, of logs with attributes,',
-    timeLogAttributesContract({ make: () => makeRepository(ANY_ATTRIBUTES), feedOf, exportOf }),
+    timeLogAttributesContract({ make: () => makeRepository(ANY_ATTRIBUTES), totalsOf, feedOf, exportOf }),
   ],
 ])('%s', (_name, cases) => {
   it.each(cases.map((one) => [one.name, one] as const))('%s', (_case, one) => one.run());

@@ -16,6 +16,7 @@ import type { TimeLogEvent } from '../../../../src/feed/index.js';
 import { type ContractCase, type ContractOptions, ContractSuite, find } from './contract-suite.js';
 import { eventually } from './eventually.js';
 import { newLog } from './new-log.js';
+import { describeAttributeFilters } from './time-log-attribute-filters.contract.js';
 
 const PAGE = PageRequest.of(1, 50);
 
@@ -57,9 +58,10 @@ const SAMPLES: readonly [string, Attributes][] = [
 /** Returns the cases of attributes, for repositories whose logs have them. */
 export function timeLogAttributesContract<Logs extends TimeLogRepository>({
   make,
+  totalsOf,
   feedOf,
   exportOf,
-}: Omit<ContractOptions<Logs>, 'totalsOf'>): readonly ContractCase[] {
+}: ContractOptions<Logs>): readonly ContractCase[] {
   const suite = new ContractSuite();
   let repository: Logs;
   suite.before(async () => {
@@ -212,6 +214,12 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     const ids = batch.map(({ id }) => id);
     deepEqual(await repository.addAllOnce(batchWith({ b: 2, a: 1 }), key), ids);
     await rejects(repository.addAllOnce(batchWith({ a: 1 }), key), { code: 'IDEMPOTENCY_KEY_REUSED' });
+  });
+
+  describeAttributeFilters(suite, {
+    repository: () => repository,
+    totals: totalsOf && (() => totalsOf(repository)),
+    exports: exportOf && (() => exportOf(repository)),
   });
   return suite.cases;
 }
