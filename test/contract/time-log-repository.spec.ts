@@ -183,6 +183,24 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     expect(await feedOf(repository).weighEvents(undefined, 3)).toBe(7);
   });
 
+  it.each(['find', 'weigh', 'totals'] as const)(
+    'ends %s with attributes at the deadline, and says what to do',
+    async (read) => {
+      const blocker = await database.transaction();
+      await blocker.query('lock table time_logs in access exclusive mode');
+      const filter = { period: Period.of(), attributes: { user: 'ada' } };
+      const rest = [PageRequest.of(1, 50), ALL_PROJECTS] as const;
+      await expect(
+        read === 'totals'
+          ? totalsOf(repository).totals(filter, undefined, ...rest)
+          : repository[read](filter, ...rest),
+      ).rejects.toMatchObject({
+        ...unavailable,
+        message: 'too many logs match: name a project or a shorter period',
+      });
+    },
+  );
+
   it.each([['0.1000000000000000000001'], ['1e-400'], ['1e400']])(
     'compares the duration %s, which SQL has stored, as it is read',
     async (duration) => {
@@ -244,6 +262,21 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       const move = `update time_logs set project_id = '00000000-0000-0000-0000-000000000000' where id = $1`;
       expect(await correctDuring(move, 'commit', [log.projectId])).toEqual([undefined, 15]);
       expect(await correctDuring(move, 'rollback', [log.projectId])).toEqual([1.5, 1.5]);
+    });
+
+    it('finds no log where it has met a change of an attribute to which the access is bound', async () => {
+      await repository.add(log);
+      const store = `update time_logs set attributes = jsonb_build_object('user', $2::text) where id = $1`;
+      await dataSource.query(store, [log.id, 'ada']);
+      const other = await database.transaction();
+      await other.query(store, [log.id, 'bob']);
+      const access = { projects: ALL_PROJECTS, attributes: { user: 'ada' } } as const;
+      const changes = [repository.correct(logNumber(20, 1.5), access), repository.delete(log.id, access)];
+      await untilWaiting(dataSource);
+      await other.commitTransaction();
+      expect(await Promise.all(changes)).toEqual([undefined, undefined]);
+      expect(await repository.get(log.id, ALL_PROJECTS)).toMatchObject({ duration: 15 });
+      await repository.delete(log.id, ALL_PROJECTS);
     });
 
     it('waits for nobody who refers to the log, and never takes the log from them', async () => {
