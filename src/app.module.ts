@@ -19,8 +19,13 @@ import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
 import { timeLogs } from './time-log/composition.js';
 import { TimeLogRepository } from './time-log/index.js';
-import { PACKAGES } from './packages.js';
-import type { BackupMetadata, ModuleSettings, ServiceModule } from './service-module.js';
+import { ATTRIBUTES, PACKAGES } from './packages.js';
+import type {
+  AttributesDefinition,
+  BackupMetadata,
+  ModuleSettings,
+  ServiceModule,
+} from './service-module.js';
 
 /** The modules of the service, in the order in which the router tries them. */
 export const MODULES: readonly ServiceModule[] = [
@@ -60,8 +65,19 @@ export const firstTokenScopes = scopes
   .map(({ name }) => name);
 const headers = [AUTH_HEADERS, ...MODULES.map(({ headers = {} }) => headers)];
 
+/** Reads the schema of attributes that the settings name. Throws a one-line Error. */
+export async function readAttributes({
+  attributesSchema: path,
+}: Pick<Config, 'attributesSchema'>): Promise<AttributesDefinition | undefined> {
+  if (path === undefined) return undefined;
+  if (!ATTRIBUTES) throw new Error('this build has no attributes: remove ATTRIBUTES_SCHEMA');
+  return ATTRIBUTES.read(path);
+}
+
 export interface AppOptions {
   readonly config: Config;
+  /** The result of `readAttributes`. */
+  readonly attributes?: AttributesDefinition | undefined;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
   /** The name of the setting that holds `migrationUrl`. */
@@ -78,8 +94,17 @@ export interface AppOptions {
 @Module({})
 export class AppModule {
   static forRoot(options: AppOptions): DynamicModule {
-    const { config, onMessage, onClose } = options;
-    const modules = buildModules({ ...config, defaultScopes, onMessage });
+    const { config, attributes, onMessage, onClose } = options;
+    const modules = buildModules({
+      ...config,
+      defaultScopes,
+      onMessage,
+      attributes: attributes && {
+        ...attributes,
+        providers: ATTRIBUTES!.providers(attributes),
+        describe: (document) => ATTRIBUTES!.describe(document, attributes),
+      },
+    });
     return {
       module: AppModule,
       imports: [

@@ -1,18 +1,42 @@
-import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
+import type { DynamicModule, INestApplication, Provider, Type } from '@nestjs/common';
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import type { TokenVerifier } from '../libs/auth/src/index.js';
 import type { CorsHeaders } from '../libs/http-edge/src/index.js';
 import type { Config } from './process/config.js';
 import type { LoggedMessage, ServiceLogger } from './process/service-logger.js';
 import type { Tracing } from './process/tracing.js';
+import type { AttributeType } from './time-log/index.js';
 
 /** Values that a module passes from a backup to its restore, under its own keys. */
 export type BackupMetadata = Record<string, string>;
+
+/** The attributes that a file describes. */
+export interface AttributesDefinition {
+  readonly filters: ReadonlyMap<string, AttributeType>;
+}
+
+/** The package that gives logs attributes. */
+export interface AttributesPackage {
+  /** Reads a JSON Schema. Throws a one-line Error. */
+  read(path: string): Promise<AttributesDefinition>;
+  /** Returns the providers that replace those of time logs. */
+  providers(definition: AttributesDefinition): Provider[];
+  /** Adds the attributes to the OpenAPI document. */
+  describe(document: string, definition: AttributesDefinition): string;
+}
+
+/** The attributes of this service, for its modules. */
+interface ServiceAttributes extends AttributesDefinition {
+  readonly providers: Provider[];
+  readonly describe: (document: string) => string;
+}
 
 /** The settings from which a module is built. */
 export interface ModuleSettings extends Config {
   /** The scopes of a new token if none are specified. */
   readonly defaultScopes: readonly string[];
+  /** Undefined: logs have no attributes. */
+  readonly attributes: ServiceAttributes | undefined;
   /** Called after each message, for the access log. */
   readonly onMessage?: ((message: LoggedMessage) => void) | undefined;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
-import { Controller, Get, Header, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { BearerAuthGuard, PublicRoute } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
@@ -13,12 +13,22 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
+/** Adds the attributes of this service to the OpenAPI document. */
+export type DescribeAttributes = (document: string) => string;
+/** The injection token of a DescribeAttributes, or of undefined if logs have no attributes. */
+export const DESCRIBE_ATTRIBUTES = Symbol('DESCRIBE_ATTRIBUTES');
+
 /** Serves the OpenAPI document and a page that shows it, without a token. */
 @Controller()
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class ApiDocsController {
-  private readonly sendDocument = encoded(() => readFileSync(join(import.meta.dirname, 'openapi.json')));
+  private readonly sendDocument = encoded(() => {
+    const document = readFileSync(join(import.meta.dirname, 'openapi.json'));
+    return this.describe ? Buffer.from(this.describe(document.toString())) : document;
+  });
+
+  constructor(@Inject(DESCRIBE_ATTRIBUTES) private readonly describe: DescribeAttributes | undefined) {}
 
   @Get('openapi.json')
   @PublicRoute()

@@ -1,6 +1,13 @@
+import type { DescribeAttributes } from './api-docs.controller.js';
 import { ApiDocsModule } from './api-docs.module.js';
+
+interface Settings {
+  readonly apiDocs: boolean;
+  readonly attributes: { readonly describe: DescribeAttributes } | undefined;
+}
 
 /** The ServiceModule of the API documentation. `API_DOCS` can disable it. */
 export const apiDocs = {
-  bind: ({ apiDocs }: { readonly apiDocs: boolean }) => (apiDocs ? ApiDocsModule : undefined),
+  bind: ({ apiDocs, attributes }: Settings) =>
+    apiDocs ? ApiDocsModule.forRoot(attributes?.describe) : undefined,
 };

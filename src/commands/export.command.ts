@@ -2,10 +2,15 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { EXPORT_FORMATS, type ExportFormat, formatFault, TypeOrmExportRepository } from '../export/index.js';
-import { ALL_PROJECTS, Period, TypeOrmTimeLogRepository } from '../time-log/index.js';
+import { ALL_PROJECTS, Period, TimeLogAttributes, TypeOrmTimeLogRepository } from '../time-log/index.js';
 import { parseFile, parseOptions, UsageError, UUID } from './command-line.js';
 import { type Command, runAsProgram } from './run-command.js';
 import { withOwnerDatabase } from './with-owner-database.js';
+
+/** Attributes that are only read. */
+class StoredAttributes extends TimeLogAttributes {
+  override readonly areKnown = true;
+}
 
 export const exportCommand: Command = {
   usage: `Usage:
@@ -17,8 +22,9 @@ Without days it prints the place in the feed after which a copy of these logs go
   run: (context) => {
     const { file, format, ...request } = parse(context.args);
     const { signal } = context;
-    return withOwnerDatabase(context, 'tables', async (database) => {
-      const logs = new TypeOrmExportRepository(new TypeOrmTimeLogRepository(database));
+    return withOwnerDatabase(context, 'tables', async (database, _dataSource, config) => {
+      const attributes = config.attributesSchema === undefined ? undefined : new StoredAttributes();
+      const logs = new TypeOrmExportRepository(new TypeOrmTimeLogRepository(database, undefined, attributes));
       const part = `${file}.part`;
       const handle = await create(file, part);
       try {

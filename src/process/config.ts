@@ -96,6 +96,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     eventsUrl: data.EVENTS_URL,
     /** One or two secrets that sign the requests to the webhook. */
     eventsSecret: data.EVENTS_SECRET,
+    /** The absolute path of the JSON Schema of attributes; undefined: logs have none. */
+    attributesSchema: data.ATTRIBUTES_SCHEMA && resolve(data.ATTRIBUTES_SCHEMA),
     /** The absolute path of the folder with the embedded PostgreSQL and the first token. */
     dataDir: resolve(data.DATA_DIR),
     logLevel: data.LOG_LEVEL,

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { DestinationStream } from 'pino';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
-import { AppModule, MODULES } from '../app.module.js';
+import { AppModule, MODULES, readAttributes } from '../app.module.js';
 import { EMBEDDED_DATABASES } from '../packages.js';
 import type { Config } from './config.js';
 import { openDatabase } from '../database/setup/index.js';
@@ -32,6 +32,7 @@ interface ServeOptions {
 /** Serves until the signal, then drains. It also cleans up after a failed start. */
 export async function serve({ config, startupMessages, log, print, stop }: ServeOptions): Promise<void> {
   const { signal } = stop;
+  const attributes = await readAttributes(config);
   const tracing = await findTracing();
   const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing, log);
   for (const { line, level } of startupMessages) logger[level](line);
@@ -48,6 +49,7 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
     const app = await NestFactory.create<NestExpressApplication>(
       AppModule.forRoot({
         config,
+        attributes,
         databaseUrl,
         migrationUrl,
         migrationSetting,

@@ -93,6 +93,7 @@ const environment = z.object({
   MESSAGES_REPLY_QUEUES: replyQueues.optional(),
   EVENTS_URL: eventsUrl.optional(),
   EVENTS_SECRET: checked(validateSecrets).optional(),
+  ATTRIBUTES_SCHEMA: z.string().optional(),
   DATA_DIR: z.string().default(join(PROJECT, '.data')),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   ACCESS_TOKEN: tokens.optional(),

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
 import { DatabaseModule } from '../database/index.js';
 import { ExportController } from '../export/api/export.controller.js';
@@ -83,7 +83,11 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
  */
 @Module(TIME_LOG_PARTS)
 export class TimeLogModule {
-  static forRoot(options: TimeLogOptions): DynamicModule {
-    return { module: TimeLogModule, providers: [{ provide: TIME_LOG_OPTIONS, useValue: options }] };
+  /** Takes providers that replace ours, such as those of attributes. */
+  static forRoot(options: TimeLogOptions, providers: readonly Provider[] = []): DynamicModule {
+    return {
+      module: TimeLogModule,
+      providers: [{ provide: TIME_LOG_OPTIONS, useValue: options }, ...providers],
+    };
   }
 }

@@ -25,7 +25,11 @@ const OF_PACKAGES = /src\/commands\/(backup|restore)\.command\.ts$/;
 const OF_SPECS = ['.swcrc', '.env.example', 'docker/SETTINGS.md', 'test/support'];
 /** The specs of the core that need a package, such as the adapter for tests of hosts, or a database. */
 const SPECS_WITH_PACKAGES = '(feed|totals|time-log)\\.service\\.spec|send-response\\.spec|backends\\.spec';
-const NO_PACKAGES = `export const PACKAGES = [];\nexport const EMBEDDED_DATABASES = undefined;\n`;
+const NO_PACKAGES = `import type { AttributesPackage } from './service-module.js';
+export const PACKAGES = [];
+export const EMBEDDED_DATABASES = undefined;
+export const ATTRIBUTES: AttributesPackage | undefined = undefined;
+`;
 const TOKEN = 'a-token-of-the-core-that-is-long-enough';
 const LOG = { projectId: '0a000000-0000-4000-8000-000000000001', duration: 1.5, description: 'Work' };
 

@@ -1,0 +1,11 @@
+import type { AttributesDefinition } from './schema-file.js';
+import { attributeProviders } from './attribute-providers.js';
+import { readSchemaFile } from './schema-file.js';
+import { describeAttributes } from './service-document.js';
+
+/** The attributes of the service, which `ATTRIBUTES_SCHEMA` describes. */
+export const fileAttributes = {
+  read: readSchemaFile,
+  providers: (definition: AttributesDefinition) => attributeProviders(definition),
+  describe: describeAttributes,
+};

@@ -1,0 +1,72 @@
+import type { AttributeType } from '../../../src/time-log/index.js';
+import { requiresAttributes } from './attributes-document.js';
+import type { AttributesDefinition } from './schema-file.js';
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: object[] }>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+const LOGS = ['NewTimeLog', 'TimeLog', 'RecordedTimeLog'];
+const FILTERED = ['/api/v1/time-logs', '/api/v1/time-logs/totals', '/api/v1/time-logs/export'];
+/** The path of the schema of attributes in the document, to which the references in it are relative. */
+const ATTRIBUTES = '#/components/schemas/Attributes';
+const MAX_TEXT_LENGTH = 255;
+
+/** Adds attributes and their filters to the OpenAPI document of the service. */
+export function describeAttributes(text: string, definition: AttributesDefinition): string {
+  const { schema, filters, jsonSchema = {} } = definition;
+  const isRequired = requiresAttributes(schema) === true;
+  const { paths, components, ...document } = JSON.parse(text, (_name, value: unknown) =>
+    isRequired ? withoutExamples(value) : value,
+  ) as Document;
+  const attributes = { $ref: ATTRIBUTES };
+  const logs = LOGS.map((name) => [name, withProperty(components.schemas[name]!, attributes)] as const);
+  const schemas: Record<string, object> = { ...components.schemas, ...Object.fromEntries(logs) };
+  if (isRequired) {
+    const { required = [], ...log } = schemas.NewTimeLog as Schema;
+    schemas.NewTimeLog = { ...log, required: [...required, 'attributes'] };
+  }
+  // A patch has a part of the attributes, which alone need not match their schema.
+  schemas.TimeLogPatch = withProperty(components.schemas.TimeLogPatch!, { type: ['object', 'null'] });
+  schemas.Attributes = JSON.parse(JSON.stringify(jsonSchema), (name, value: unknown) => {
+    if (name === '$schema' || name === '$id') return undefined;
+    return name === '$ref' ? (value as string).replace('#', ATTRIBUTES) : value;
+  }) as object;
+  const parameters = filterParameters(filters);
+  const filtered = FILTERED.map((path) => {
+    const { get, ...operations } = paths[path]!;
+    return [
+      path,
+      { ...operations, get: { ...get, parameters: [...(get?.parameters ?? []), ...parameters] } },
+    ];
+  });
+  const all = { ...paths, ...(Object.fromEntries(filtered) as object) };
+  return JSON.stringify({ ...document, paths: all, components: { ...components, schemas } }, undefined, 2);
+}
+
+/** Returns the query parameters of filters. */
+export function filterParameters(filters: ReadonlyMap<string, AttributeType>) {
+  return [...filters].map(([name, type]) => ({
+    name: `attributes.${name}`,
+    in: 'query',
+    required: false,
+    description: `Only logs whose attribute \`${name}\` equals this value. At most 3 attributes at once. The cost grows with the number of logs that match.`,
+    schema: type === 'string' ? { type, minLength: 1, maxLength: MAX_TEXT_LENGTH } : { type },
+  }));
+}
+
+function withProperty({ properties, ...schema }: Schema, attributes: object): Schema {
+  return { ...schema, properties: { ...properties, attributes } };
+}
+
+/** Removes the examples of new logs, which have no attributes. */
+function withoutExamples(value: unknown): unknown {
+  const { schema } = (value ?? {}) as { readonly schema?: { readonly $ref?: string } };
+  return /[/]NewTimeLogs?$/.test(schema?.$ref ?? '') ? { schema } : value;
+}
