@@ -1,0 +1,111 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { lastLineOf } from '../support/commands.js';
+import { runHere } from '../support/commands-here.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
+import { DOCUMENT_TEXT, type OpenApiDocument } from '../support/open-api.js';
+import { LOG, TIME_LOGS } from '../support/requests.js';
+import { startHere } from '../support/service-here.js';
+
+const EXAMPLE = join(import.meta.dirname, '..', '..', 'docker', 'attributes', 'person-billable-tags.json');
+
+describe('the service with a schema of attributes', () => {
+  const database = useTestDatabase();
+  const inFolder = useFolder('time-logs-attributes-');
+  let settings: Record<'DATABASE_URL' | 'ATTRIBUTES_SCHEMA', string>;
+  let token: string;
+  let url: string;
+  let ids: string[];
+
+  /** Sends a request that the committed document does not describe. */
+  const send = async (path: string, sent?: unknown, method = sent === undefined ? 'GET' : 'POST') => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(sent !== undefined && { body: JSON.stringify(sent) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
+    const body: unknown = isJson ? JSON.parse(text) : text;
+    return { status: response.status, body, headers: response.headers };
+  };
+  const create = (attributes?: unknown) => send(TIME_LOGS, { ...LOG, attributes });
+
+  beforeAll(async () => {
+    settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: EXAMPLE };
+    expect(await runHere('migrate', [], settings)).toMatchObject({ code: 0 });
+    const scopes = ['read', 'write', 'correct'].flatMap((scope) => ['--scope', `time-logs:${scope}`]);
+    token = lastLineOf(await runHere('token', ['create', '--name', 'boss', ...scopes], settings));
+    ({ url } = await startHere(settings));
+    ids = [];
+    for (const attributes of [
+      { userId: 'ada', tags: ['a'] },
+      { userId: 'bob', billable: false },
+    ]) {
+      const { status, body } = await create(attributes);
+      expect({ status, body }).toMatchObject({
+        status: 201,
+        body: { data: { attributes: { billable: true, ...attributes } } },
+      });
+      ids.push((body as { readonly data: { readonly id: string } }).data.id);
+    }
+  });
+
+  it.each([
+    [undefined, 'attributes.userId is required'],
+    [{}, 'attributes.userId is required'],
+    [{ userId: 'ada', foo: 1 }, 'attributes.foo is unknown'],
+    [7, 'attributes must be an object'],
+  ])('refuses the attributes %j', async (attributes, message) => {
+    expect(await create(attributes)).toMatchObject({
+      status: 400,
+      body: { error: 'VALIDATION_ERROR', message },
+    });
+  });
+
+  it('answers and exports them, also by the command', async () => {
+    expect(await send(`${TIME_LOGS}/${ids[0]}`)).toMatchObject({
+      status: 200,
+      body: { data: { attributes: { userId: 'ada', billable: true, tags: ['a'] } } },
+    });
+    const { body: csv } = await send(`${TIME_LOGS}/export`);
+    expect(csv).toMatch(/^id,projectId,date,duration,description,createdAt,attributes\n/);
+    expect(csv).toContain('""userId"":');
+    const file = inFolder('logs.csv');
+    expect(await runHere('export', [file], settings)).toMatchObject({ code: 0 });
+    expect(await readFile(file, 'utf8')).toBe(csv);
+  });
+
+  it('describes them and their filters', async () => {
+    const { body: served } = await send('/openapi.json');
+    const { paths, components } = served as OpenApiDocument;
+    const committed = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
+    const { $schema, ...schema } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as { $schema: string };
+    expect($schema).toBeDefined();
+    expect(components.schemas.Attributes).toEqual(schema);
+    const { NewTimeLog } = components.schemas;
+    expect(NewTimeLog).toMatchObject({
+      properties: { attributes: { $ref: '#/components/schemas/Attributes' } },
+    });
+    expect(NewTimeLog!.required).toEqual(['projectId', 'duration', 'date', 'attributes']);
+    const added = ['attributes.userId', 'attributes.billable'];
+    for (const [path, { get }] of Object.entries(paths)) {
+      const before = committed.paths[path]!.get?.parameters ?? [];
+      const isFiltered = [TIME_LOGS, `${TIME_LOGS}/totals`, `${TIME_LOGS}/export`].includes(path);
+      const names = (get?.parameters ?? []).slice(before.length).map((one) => 'name' in one && one.name);
+      expect([path, names]).toEqual([path, isFiltered ? added : []]);
+    }
+  });
+
+  it.each([
+    ['{', 'wrong.json'],
+    ['{"type":"array"}', 'wrong.json'],
+    [undefined, 'missing.json'],
+  ])('does not start with the schema %j', async (text, name) => {
+    const file = inFolder(name);
+    if (text !== undefined) await writeFile(file, text);
+    const starting = startHere({ ...settings, ATTRIBUTES_SCHEMA: file });
+    await expect(starting).rejects.toThrow(/^[^\n]*ATTRIBUTES_SCHEMA[^\n]*$/);
+  });
+});
