@@ -1,19 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { overTransport, tcpClient } from '../messages/doors.js';
 import { lastLineOf } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { DOCUMENT_TEXT, type OpenApiDocument } from '../support/open-api.js';
 import { LOG, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
+import { unusedPort } from '../support/unused-port.js';
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'docker', 'attributes', 'person-billable-tags.json');
 
 describe('the service with a schema of attributes', () => {
   const database = useTestDatabase();
   const inFolder = useFolder('time-logs-attributes-');
-  let settings: Record<'DATABASE_URL' | 'ATTRIBUTES_SCHEMA', string>;
+  let settings: Record<'DATABASE_URL' | 'ATTRIBUTES_SCHEMA' | 'MESSAGES_URL', string>;
+  let messagesPort: number;
   let token: string;
   let url: string;
   let ids: string[];
@@ -33,7 +36,9 @@ describe('the service with a schema of attributes', () => {
   const create = (attributes?: unknown) => send(TIME_LOGS, { ...LOG, attributes });
 
   beforeAll(async () => {
-    settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: EXAMPLE };
+    messagesPort = await unusedPort();
+    const MESSAGES_URL = `tcp://127.0.0.1:${messagesPort}`;
+    settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: EXAMPLE, MESSAGES_URL };
     expect(await runHere('migrate', [], settings)).toMatchObject({ code: 0 });
     const scopes = ['read', 'write', 'correct'].flatMap((scope) => ['--scope', `time-logs:${scope}`]);
     token = lastLineOf(await runHere('token', ['create', '--name', 'boss', ...scopes], settings));
@@ -95,6 +100,42 @@ describe('the service with a schema of attributes', () => {
       const isFiltered = [TIME_LOGS, `${TIME_LOGS}/totals`, `${TIME_LOGS}/export`].includes(path);
       const names = (get?.parameters ?? []).slice(before.length).map((one) => 'name' in one && one.name);
       expect([path, names]).toEqual([path, isFiltered ? added : []]);
+    }
+  });
+
+  it('filters lists, totals and exports by them', async () => {
+    const query = '?attributes.userId=ada&attributes.billable=true';
+    const page = await send(`${TIME_LOGS}${query}&limit=1`);
+    expect(page).toMatchObject({ status: 200, body: { data: [{ id: ids[0] }], meta: { total: 1 } } });
+    const links = await send(`${TIME_LOGS}?attributes.billable=true&limit=1&page=2`);
+    expect(links.headers.get('link')).toContain('attributes.billable=true');
+    expect(await send(`${TIME_LOGS}/totals${query}`)).toMatchObject({
+      status: 200,
+      body: { meta: { count: 1, duration: LOG.duration } },
+    });
+    const { body: csv, headers } = await send(`${TIME_LOGS}/export${query}`);
+    expect((csv as string).split('\n').slice(1, -1)).toEqual([expect.stringContaining(ids[0]!)]);
+    expect(headers.has('last-event-id')).toBe(false);
+    expect(await send(`${TIME_LOGS}?attributes.billable=yes`)).toMatchObject({
+      status: 400,
+      body: { message: 'attributes.billable must be true or false' },
+    });
+  });
+
+  it('takes and filters them by messages', async () => {
+    const client = tcpClient(messagesPort);
+    const door = overTransport(client, () => undefined);
+    try {
+      const attributes = { userId: 'eve', billable: false };
+      expect(await door.record({ accessToken: token, timeLog: { ...LOG, attributes } })).toMatchObject({
+        answer: { data: { attributes } },
+      });
+      const query = { 'attributes.userId': 'eve' };
+      expect(await door.list({ accessToken: token, query })).toMatchObject({
+        answer: { meta: { total: 1 } },
+      });
+    } finally {
+      await client.close();
     }
   });
 

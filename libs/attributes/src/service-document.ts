@@ -1,4 +1,5 @@
 import type { AttributeType } from '../../../src/time-log/index.js';
+import { MAX_TEXT_LENGTH } from './attribute-filters.js';
 import { requiresAttributes } from './attributes-document.js';
 import type { AttributesDefinition } from './schema-file.js';
 
@@ -16,7 +17,6 @@ const LOGS = ['NewTimeLog', 'TimeLog', 'RecordedTimeLog'];
 const FILTERED = ['/api/v1/time-logs', '/api/v1/time-logs/totals', '/api/v1/time-logs/export'];
 /** The path of the schema of attributes in the document, to which the references in it are relative. */
 const ATTRIBUTES = '#/components/schemas/Attributes';
-const MAX_TEXT_LENGTH = 255;
 
 /** Adds attributes and their filters to the OpenAPI document of the service. */
 export function describeAttributes(text: string, definition: AttributesDefinition): string {
