@@ -37,6 +37,7 @@ export {
   type AttributesOf,
   type AttributesSchema,
   type SentAttributesOf,
+  updateAttributeIndexes as attributeIndexes,
 } from '../../attributes/src/index.js';
 export { criteriaOf } from './criteria.js';
 export {

@@ -1,0 +1,203 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { type Database, dataSourceOf, hasSqlState, qualified } from '../../../src/database/index.js';
+
+/** The key of the advisory lock of a session that changes indexes: "log-attr" as a 64-bit number. */
+const LOCK_KEY = 0x6c6f672d61747472n;
+const POLL_INTERVAL_MS = 100;
+/** The longest name of an index, in bytes. PostgreSQL would cut a longer one. */
+const MAX_NAME_BYTES = 63;
+/** The largest value in an index: 255 characters of 4 bytes. */
+const MAX_VALUE_BYTES = 1_020;
+const TABLE = 'time_logs';
+/** The start and end of the name of an index, around the name of its attribute. */
+const START = 'time_logs_attribute_';
+const END = '_idx';
+const ATTRIBUTE = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
+/** The SQLSTATE deadlock_detected, such as of two sessions that create an index. */
+const DEADLOCK = /^40P01$/;
+
+/** The indexes of attributes of a DataSource. */
+interface Indexes {
+  readonly runner: QueryRunner;
+  /** The quoted name of the table. */
+  readonly table: string;
+  /** The start of the name of each index. */
+  readonly start: string;
+  /** The attributes that must have an index, by its name. */
+  readonly wanted: ReadonlyMap<string, string>;
+}
+
+interface FoundIndex {
+  readonly name: string;
+  /** Its quoted name, with its schema if that is necessary. */
+  readonly quoted: string;
+  readonly isValid: boolean;
+}
+
+/**
+ * Creates the missing indexes of attributes and drops the others, while logs are written. Returns a line for each.
+ * Sessions take turns. The runner must not be in a transaction, and its DataSource needs a second connection.
+ */
+export async function updateAttributeIndexes(
+  runner: QueryRunner,
+  filters: Iterable<string>,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  if (runner.isTransactionActive)
+    throw new Error(
+      'indexes of attributes cannot be created in a transaction: set transaction = false in the migration',
+    );
+  const dataSource = dataSourceOf(runner);
+  const start = `${dataSource.options.entityPrefix ?? ''}${START}`;
+  const wanted = new Map([...filters].map((filter) => [nameOf(start, filter), filter]));
+  const indexes = { runner, table: qualified(dataSource, TABLE), start, wanted };
+  const found = await findIndexes(indexes);
+  if (found.length === wanted.size && found.every((index) => isRight(indexes, index))) return [];
+  const lock = await lockIndexes(dataSource, signal);
+  try {
+    return await withoutTimeouts(runner, () => change(indexes, signal));
+  } finally {
+    await rollBack(lock);
+  }
+}
+
+/** Returns what is wrong with the indexes of filters: the first one that is missing or not valid. */
+export async function indexFault(database: Database, filters: Iterable<string>): Promise<string | undefined> {
+  const names = [...filters];
+  if (names.length === 0) return undefined;
+  const [row] = await database.query<{ attribute: string }>(
+    `select attribute from unnest($1::text[], $2::text[]) with ordinality wanted (attribute, name, place)
+      where not exists (select from pg_index
+        where indexrelid = to_regclass(name) and indrelid = to_regclass($3) and indisvalid)
+      order by place limit 1`,
+    [names, names.map((name) => database.routine(`${START}${name}${END}`)), database.routine(TABLE)],
+  );
+  return row && `attributes.${row.attribute} has no index`;
+}
+
+function nameOf(start: string, attribute: string): string {
+  if (!ATTRIBUTE.test(attribute))
+    throw new Error(
+      `attributes.${attribute} cannot have an index: use a name of up to 32 letters, digits and underscores that starts with a letter`,
+    );
+  const name = `${start}${attribute}${END}`;
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  throw new Error(
+    `the name of the index of attributes.${attribute} is longer than ${MAX_NAME_BYTES} bytes: shorten the attribute or the entityPrefix`,
+  );
+}
+
+async function findIndexes({ runner, table, start }: Indexes): Promise<FoundIndex[]> {
+  return (await runner.query(
+    `select relname as name, indexrelid::regclass::text as quoted, indisvalid as "isValid"
+       from pg_index join pg_class on oid = indexrelid
+      where indrelid = to_regclass($1) and starts_with(relname, $2) and right(relname, $3) = $4 order by 1`,
+    [table, start, END.length, END],
+  )) as FoundIndex[];
+}
+
+function isRight({ wanted }: Indexes, { name, isValid }: FoundIndex): boolean {
+  return isValid && wanted.has(name);
+}
+
+async function change(indexes: Indexes, signal: AbortSignal | undefined): Promise<string[]> {
+  const lines: string[] = [];
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      await dropOthers(indexes, lines, signal);
+      await createMissing(indexes, lines, signal);
+      return lines;
+    } catch (error) {
+      if (!hasSqlState(error, DEADLOCK)) throw error;
+    }
+  }
+}
+
+async function dropOthers(indexes: Indexes, lines: string[], signal: AbortSignal | undefined): Promise<void> {
+  const { runner, start, wanted } = indexes;
+  await untilBuilt(indexes, signal);
+  for (const index of await findIndexes(indexes)) {
+    if (isRight(indexes, index)) continue;
+    await runner.query(`drop index concurrently if exists ${index.quoted}`);
+    if (!wanted.has(index.name))
+      lines.push(`dropped the index of attributes.${index.name.slice(start.length, -END.length)}`);
+  }
+}
+
+async function createMissing(
+  indexes: Indexes,
+  lines: string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { runner, table, wanted } = indexes;
+  const found = new Set((await findIndexes(indexes)).map(({ name }) => name));
+  for (const [name, attribute] of wanted) {
+    if (found.has(name)) continue;
+    signal?.throwIfAborted();
+    // Earlier logs may have longer values, which do not fit into an index.
+    await runner.query(
+      `create index concurrently "${name}" on ${table} ((attributes -> '${attribute}'), date, id)
+        where octet_length(attributes ->> '${attribute}') <= ${MAX_VALUE_BYTES}`,
+    );
+    lines.push(`created the index of attributes.${attribute}`);
+  }
+}
+
+/** Waits until no other session creates an index, which is not valid until then. */
+async function untilBuilt({ runner, table }: Indexes, signal: AbortSignal | undefined): Promise<void> {
+  for (;;) {
+    const [builder] = (await runner.query(
+      `select pid from pg_locks join pg_stat_progress_create_index using (pid)
+        where relation = to_regclass($1) and mode = 'ShareUpdateExclusiveLock' and granted limit 1`,
+      [table],
+    )) as object[];
+    if (!builder) return;
+    await delay(POLL_INTERVAL_MS, undefined, { signal });
+  }
+}
+
+/** Begins a transaction that holds the lock, so that the lock ends with it, even behind a pooler. */
+async function lockIndexes(dataSource: DataSource, signal: AbortSignal | undefined): Promise<QueryRunner> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await runner.startTransaction('READ COMMITTED');
+    while (!(await tryLock(runner))) {
+      // Polls: the creation of an index would wait for the snapshot of a statement that waits.
+      await delay(POLL_INTERVAL_MS, undefined, { signal });
+    }
+    // Also ends the portal of the last statement, which has a snapshot.
+    await runner.query('set local idle_in_transaction_session_timeout = 0');
+    return runner;
+  } catch (error) {
+    await rollBack(runner);
+    throw error;
+  }
+}
+
+async function tryLock(runner: QueryRunner): Promise<boolean> {
+  const [row] = (await runner.query(`select pg_try_advisory_xact_lock(${LOCK_KEY}) as locked`)) as [
+    { locked: boolean },
+  ];
+  return row.locked;
+}
+
+async function rollBack(runner: QueryRunner): Promise<void> {
+  // If the connection is lost, the server rolls back by itself.
+  if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+  await runner.release();
+}
+
+/** Runs work without the timeouts that the role or the DataSource sets for short statements. */
+async function withoutTimeouts<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
+  const changed = (await runner.query(
+    `select name, set_config(name, '0', false) from unnest(array['statement_timeout', 'lock_timeout']) name
+      where current_setting(name) <> '0'`,
+  )) as { readonly name: string }[];
+  try {
+    return await work();
+  } finally {
+    for (const { name } of changed) await runner.query(`reset ${name}`).catch(() => undefined);
+  }
+}
