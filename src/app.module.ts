@@ -74,6 +74,15 @@ export async function readAttributes({
   return ATTRIBUTES.read(path);
 }
 
+/** Gives the filters of the attributes their indexes. Returns a line for each index that it creates or drops. */
+export async function updateIndexes(
+  attributes: AttributesDefinition | undefined,
+  runner: QueryRunner,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  return (await ATTRIBUTES?.updateIndexes(runner, attributes?.filters.keys() ?? [], signal)) ?? [];
+}
+
 export interface AppOptions {
   readonly config: Config;
   /** The result of `readAttributes`. */
@@ -125,6 +134,7 @@ type BuiltModules = ReturnType<typeof buildModules>;
 
 function dataSourceModule({
   config,
+  attributes,
   databaseUrl,
   migrationUrl,
   migrationSetting: setting,
@@ -136,10 +146,22 @@ function dataSourceModule({
       toRetry: () => false,
     }),
     dataSourceFactory: async (options) => {
-      const done = await migrate({ url: migrationUrl, setting, migrations, signal });
+      const logger = new Logger('Migrations');
+      const isEmbedded = config.databaseUrl === undefined;
+      const afterwards = async (runner: QueryRunner) => {
+        for (const line of await updateIndexes(attributes, runner, signal)) logger.log(line);
+      };
+      const done = await migrate({
+        url: migrationUrl,
+        setting,
+        migrations,
+        signal,
+        // On another database, a start must not change what other instances use.
+        ...(isEmbedded && { afterwards }),
+      });
       // A new database runs all migrations, so that is not worth a line.
       const level = done.length === migrations.length ? 'debug' : 'log';
-      if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
+      if (done.length > 0) logger[level](`migrated: ${done.join(', ')}`);
       return openDataSource(options!);
     },
   });

@@ -1,4 +1,5 @@
-import { migrations } from '../app.module.js';
+import type { QueryRunner } from 'typeorm';
+import { migrations, readAttributes, updateIndexes } from '../app.module.js';
 import { migrate } from '../database/setup/index.js';
 import { refuseArguments } from './command-line.js';
 import { type Command, runAsProgram, withDatabase } from './run-command.js';
@@ -7,12 +8,18 @@ export const migrateCommand: Command = {
   usage: `Usage:
   npm run migrate
 
-Brings the schema of the configured database up to date.`,
+Brings the schema of the configured database up to date, and the indexes of the filters in ATTRIBUTES_SCHEMA.`,
   run: async (context) => {
     refuseArguments(context.args);
+    const attributes = await readAttributes(context.settings());
     return withDatabase(context, async ({ migrationUrl: url, migrationSetting: setting }) => {
-      const done = await migrate({ url, setting, migrations });
-      return done.length === 0 ? 'nothing to migrate' : done.map((name) => `migrated ${name}`).join('\n');
+      const changed: string[] = [];
+      const afterwards = async (runner: QueryRunner) => {
+        changed.push(...(await updateIndexes(attributes, runner)));
+      };
+      const done = await migrate({ url, setting, migrations, afterwards });
+      const lines = [...done.map((name) => `migrated ${name}`), ...changed];
+      return lines.length === 0 ? 'nothing to migrate' : lines.join('\n');
     });
   },
 };

@@ -58,7 +58,12 @@ export {
 } from './domain/time-log.js';
 export { type TransactionHandle } from './domain/transaction-handle.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
-export { MIGRATION_ADVICE, WRAPS_TYPEORM_REPOSITORY } from './infrastructure/schema-check.js';
+export {
+  DATABASE_CHECK,
+  type DatabaseCheck,
+  MIGRATION_ADVICE,
+  WRAPS_TYPEORM_REPOSITORY,
+} from './infrastructure/schema-check.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
 export {

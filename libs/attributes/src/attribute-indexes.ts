@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FactoryProvider } from '@nestjs/common';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { type Database, dataSourceOf, hasSqlState, qualified } from '../../../src/database/index.js';
+import { DATABASE_CHECK, type DatabaseCheck, TimeLogAttributes } from '../../../src/time-log/index.js';
 
 /** The key of the advisory lock of a session that changes indexes: "log-attr" as a 64-bit number. */
 const LOCK_KEY = 0x6c6f672d61747472n;
@@ -74,6 +76,18 @@ export async function indexFault(database: Database, filters: Iterable<string>):
     [names, names.map((name) => database.routine(`${START}${name}${END}`)), database.routine(TABLE)],
   );
   return row && `attributes.${row.attribute} has no index`;
+}
+
+/** Provides a check that ends the start if a filter has no valid index. The advice says how to create it. */
+export function indexCheck(advice: string): FactoryProvider<DatabaseCheck> {
+  return {
+    provide: DATABASE_CHECK,
+    inject: [TimeLogAttributes],
+    useFactory: (attributes: TimeLogAttributes) => async (database) => {
+      const fault = await indexFault(database, attributes.filters.keys());
+      if (fault !== undefined) throw new Error(`${fault}: ${advice}`);
+    },
+  };
 }
 
 function nameOf(start: string, attribute: string): string {

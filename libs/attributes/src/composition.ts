@@ -1,4 +1,5 @@
 import type { AttributesDefinition } from './schema-file.js';
+import { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
 import { attributeProviders } from './attribute-providers.js';
 import { readSchemaFile } from './schema-file.js';
 import { describeAttributes } from './service-document.js';
@@ -6,6 +7,10 @@ import { describeAttributes } from './service-document.js';
 /** The attributes of the service, which `ATTRIBUTES_SCHEMA` describes. */
 export const fileAttributes = {
   read: readSchemaFile,
-  providers: (definition: AttributesDefinition) => attributeProviders(definition),
+  providers: (definition: AttributesDefinition) => [
+    ...attributeProviders(definition),
+    indexCheck('run npm run migrate'),
+  ],
+  updateIndexes: updateAttributeIndexes,
   describe: describeAttributes,
 };

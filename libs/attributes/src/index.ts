@@ -2,7 +2,7 @@
 
 export { type AttributeFilters, filtersOf, queryParametersOf } from './attribute-filters.js';
 export { attributeProviders } from './attribute-providers.js';
-export { updateAttributeIndexes } from './attribute-indexes.js';
+export { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
 export { filterParameters, requiresAttributes, withAttributesSchema } from './attributes-document.js';
 export { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
 export {

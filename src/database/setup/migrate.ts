@@ -33,6 +33,8 @@ export interface MigrateOptions {
   readonly migrations: NonNullable<DataSourceOptions['migrations']>;
   /** Options of a DataSource, such as its schema, which is created. */
   readonly options?: Partial<ReturnType<typeof plainOptions>>;
+  /** Runs after the migrations, outside of a transaction. The DataSource of the runner has a second connection. */
+  readonly afterwards?: ((runner: QueryRunner) => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,12 +44,14 @@ export interface MigrateOptions {
  * unreachable or rejects the connection.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { signal } = options;
+  const { signal, afterwards } = options;
   const dataSource = await connect(options);
   try {
     await requireSuitableDatabase(dataSource, options.setting);
     await createSchema(dataSource);
-    return await runPending(dataSource, signal);
+    const done = await runPending(dataSource, signal);
+    if (afterwards) await withRunner(dataSource, afterwards);
+    return done;
   } catch (error) {
     if (signal?.aborted || error instanceof UnsuitableDatabaseError) throw error;
     throw new Error(
@@ -56,6 +60,18 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     );
   } finally {
     await dataSource.destroy();
+  }
+}
+
+async function withRunner(
+  dataSource: DataSource,
+  act: (runner: QueryRunner) => Promise<void>,
+): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await act(runner);
+  } finally {
+    await runner.release();
   }
 }
 
@@ -131,7 +147,7 @@ async function connect({
       ...plainOptions(url),
       ...options,
       migrations,
-      poolSize: 1,
+      poolSize: 2,
       connectTimeoutMS: Math.min(CONNECT_TIMEOUT_MS, remaining, connectTimeoutOf(url) ?? Infinity),
     });
     try {

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit, Optional } from '@nestjs/common';
+import type { Database } from '../../database/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
@@ -12,6 +13,10 @@ export const WRAPS_TYPEORM_REPOSITORY = Symbol.for('time-logs.WRAPS_TYPEORM_REPO
 
 /** The token of an optional text that says how to create missing tables. */
 export const MIGRATION_ADVICE = Symbol.for('time-logs.MIGRATION_ADVICE');
+
+/** The token of an optional check of a database that has all tables. It throws an Error that says what to do. */
+export const DATABASE_CHECK = Symbol.for('time-logs.DATABASE_CHECK');
+export type DatabaseCheck = (database: Database) => Promise<void>;
 
 /** The database functions that the repositories and the sweep call. */
 const ROUTINES = [
@@ -40,6 +45,7 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
     @Optional()
     @Inject(MIGRATION_ADVICE)
     private readonly advice = 'add timeLogMigrations to the migrations of the DataSource, and run them',
+    @Optional() @Inject(DATABASE_CHECK) private readonly check?: DatabaseCheck,
   ) {
     this.store =
       repository instanceof TypeOrmTimeLogRepository ? repository : isWrapped ? wrapped : undefined;
@@ -53,10 +59,13 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
   /** Throws an Error that says what to do. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.store?.database.isOpen) return;
-    await requireTables(this.store, this.advice).catch((error: unknown) => {
+    try {
+      await requireTables(this.store, this.advice);
+      await this.check?.(this.store.database);
+    } catch (error) {
       // An unavailable database may be complete.
       if (!(error instanceof DomainError)) throw error;
-    });
+    }
   }
 }
 
