@@ -9,8 +9,18 @@ const MAX_INDEXED_BYTES = 1_020;
 type Bind = (text: string) => string;
 
 /**
- * Returns the condition on the attributes of `log` that a filter and an access make; undefined if they make none. It
- * has the expression and the predicate of the indexes. Jsonb compares numbers by value.
+ * Returns the SQL of an attribute in the indexes; null if it is too long for them. The indexes are not partial: the
+ * planner would ignore their statistics, and not know how many logs have a value.
+ */
+export function indexedAttribute(name: string, row = ''): string {
+  const key = `E'${name.replace(/['\\]/g, '$&$&')}'`;
+  const column = `${row}attributes`;
+  return `(case when octet_length(${column} ->> ${key}) <= ${MAX_INDEXED_BYTES} then ${column} -> ${key} end)`;
+}
+
+/**
+ * Returns the condition on the attributes of `log` that a filter and an access make; undefined if they make none.
+ * Jsonb compares numbers by value.
  */
 export function attributeCondition(
   filter: TimeLogFilter,
@@ -20,11 +30,9 @@ export function attributeCondition(
   const values = attributesOf(filter, access);
   if (values === undefined) return undefined;
   if (values === 'contradiction' || projectsOf(filter, access)?.length === 0) return 'false';
-  const conditions = Object.entries(values).map(([name, value]) => {
-    const key = `E'${name.replace(/['\\]/g, '$&$&')}'`;
-    return `(log.attributes -> ${key}) = ${bind(JSON.stringify(value))}::jsonb
-        and octet_length(log.attributes ->> ${key}) <= ${MAX_INDEXED_BYTES}`;
-  });
+  const conditions = Object.entries(values).map(
+    ([name, value]) => `${indexedAttribute(name, 'log.')} = ${bind(JSON.stringify(value))}::jsonb`,
+  );
   return conditions.join(' and ') || 'true';
 }
 
