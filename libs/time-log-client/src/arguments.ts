@@ -60,6 +60,13 @@ export function requireEventsOptions(after: string | undefined, pageSize: number
   if (after !== undefined && !EVENT_ID.test(after)) throw new TypeError('after must be the id of an event');
 }
 
+/** Throws TypeError for a missing value, which would not filter, and one that a query cannot hold. */
+export function requireAttribute(name: string, value: unknown): void {
+  const isText = typeof value === 'string' && !/\p{Surrogate}/u.test(value);
+  if (isText || typeof value === 'boolean' || Number.isFinite(value)) return;
+  throw new TypeError(`attributes.${name} must be a text, a finite number, true or false`);
+}
+
 function requireWhole(numbers: Readonly<Record<string, number>>, min: number, max: number): void {
   for (const [name, value] of Object.entries(numbers)) {
     if (!Number.isInteger(value) || value < min || value > max) {

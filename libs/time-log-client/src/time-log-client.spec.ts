@@ -137,6 +137,8 @@ const TOTALS = {
 };
 const EVENT = { id: `1-${ITEM.id}`, source: TIME_LOGS, data: RECORDED };
 const PAGE_FILTER = { from: '2026-01-01T00:00+05:30', to: undefined, page: 2, limit: 10 };
+const ATTRIBUTES = { userId: 'ada&co', level: 1.5, billable: false };
+const ATTRIBUTES_QUERY = 'attributes.userId=ada%26co&attributes.level=1.5&attributes.billable=false';
 const GROUP_FILTER = { projectId: LOG.projectId, from: undefined, by: 'project' } as const;
 const summed = answered(200, { success: true, ...TOTALS });
 const oneEvent = answered(200, [EVENT]);
@@ -158,10 +160,16 @@ const CALLS: [request: string, Act, Reaction, result: unknown][] = [
   ],
   [`GET ${TIME_LOGS}?projectId=a%2Cb`, (client) => client.listPage({ projectId: ['a', 'b'] }), listed, PAGE],
   [`GET ${TIME_LOGS}/export?format=ndjson`, exportAll, exported(linesOf(RECORDED)), [RECORDED]],
+  [
+    `GET ${TIME_LOGS}/export?format=ndjson&${ATTRIBUTES_QUERY}`,
+    async (client) => allOf(await client.export({ attributes: ATTRIBUTES })),
+    exported(''),
+    [],
+  ],
   [`GET ${TIME_LOGS}/totals`, totals, summed, TOTALS],
   [
-    `GET ${TIME_LOGS}/totals?projectId=${LOG.projectId}&by=project`,
-    (client) => client.totals(GROUP_FILTER),
+    `GET ${TIME_LOGS}/totals?projectId=${LOG.projectId}&by=project&${ATTRIBUTES_QUERY}`,
+    (client) => client.totals({ ...GROUP_FILTER, attributes: ATTRIBUTES }),
     summed,
     TOTALS,
   ],
@@ -691,6 +699,26 @@ describe('listPage', () => {
   it('rejects with the error of the connection as the cause', async () => {
     const { client } = clientOf([lost], { tries: 1 });
     expect((await failure(client.listPage())).cause).toEqual(new TypeError('fetch failed'));
+  });
+});
+
+/** Values of attributes that would not filter, or are not in JSON. */
+const NO_VALUES: unknown[] = [undefined, null, NaN, ['ada'], '\ud800'];
+
+describe('a filter by attributes', () => {
+  it.each(NO_VALUES)('refuses %j', async (userId) => {
+    const { client, runtime } = clientOf([listed]);
+    const filter = { attributes: { userId: userId as string } };
+    for (const call of [
+      () => client.listPage(filter),
+      () => client.totals(filter),
+      () => client.list(filter).next(),
+      () => client.export(filter),
+    ])
+      await expect(call()).rejects.toThrow(
+        new TypeError('attributes.userId must be a text, a finite number, true or false'),
+      );
+    expect(runtime.requests).toEqual([]);
   });
 });
 

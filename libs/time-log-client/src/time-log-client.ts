@@ -201,13 +201,13 @@ export class TimeLogClient implements TimeLogs {
   }
 
   /** Returns a page of the matching logs, and the number of all. */
-  listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
+  async listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
     const path = this.path + queryOf(filter);
     return this.send({ method: 'GET', path, parse: jsonBody(parsePage) }, this.tries, signal);
   }
 
   /** Returns the number of matching logs and the sum of their durations; with `by`, per group. */
-  totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
+  async totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
     const path = `${this.path}/totals${queryOf(filter)}`;
     return this.send({ method: 'GET', path, parse: jsonBody(parseTotals) }, this.tries, signal);
   }

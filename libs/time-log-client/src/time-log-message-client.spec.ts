@@ -199,8 +199,10 @@ describe('the client over messages', () => {
       answered({ success: true, ...totals }),
       answered({ success: true, data: [], meta: { total: 1, page: 1, limit: 50 } }),
     );
-    expect(await client.totals({ to: undefined, by: 'month' })).toEqual(totals);
-    const data = { accessToken: 'secret', query: { by: 'month' } };
+    const attributes = { userId: 'ada', billable: true };
+    expect(await client.totals({ to: undefined, by: 'month', attributes })).toEqual(totals);
+    const query = { by: 'month', 'attributes.userId': 'ada', 'attributes.billable': true };
+    const data = { accessToken: 'secret', query };
     expect(proxy.sent).toMatchObject([{ pattern: 'time-log.totals.v1', data }]);
     expect(await failure(client.totals())).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
   });

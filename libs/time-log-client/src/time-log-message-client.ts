@@ -105,13 +105,13 @@ export class TimeLogMessageClient implements TimeLogs {
   }
 
   /** Returns a page of the matching logs, and the number of all. */
-  listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
+  async listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
     const data = { query: parametersOf(filter) };
     return this.call({ pattern: 'time-log.list.v1', data, parse: parsePage }, { signal });
   }
 
   /** Returns the number of matching logs and the sum of their durations; with `by`, per group. */
-  totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
+  async totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
     const data = { query: parametersOf(filter) };
     return this.call({ pattern: 'time-log.totals.v1', data, parse: parseTotals }, { signal });
   }

@@ -1,10 +1,11 @@
+import { requireAttribute } from './arguments.js';
 import type { components, operations } from './openapi.js';
 
 type Schemas = components['schemas'];
 type ListQuery = NonNullable<operations['listTimeLogs']['parameters']['query']>;
 type TotalsQuery = NonNullable<operations['totalTimeLogs']['parameters']['query']>;
 
-/** The attributes that a host application stores with a log. The service itself accepts none. */
+/** Fields of your own, if the service has a schema of attributes. */
 export interface WithAttributes {
   readonly attributes?: Readonly<Record<string, unknown>>;
 }
@@ -35,7 +36,11 @@ export type PageFilter = FilterOf<ListQuery>;
 type FilterOf<Query> = {
   readonly [Name in keyof Query]:
     Query[Name] | (Name extends 'projectId' ? readonly string[] : never) | undefined;
-};
+} & AttributesFilter;
+interface AttributesFilter {
+  /** The values that the logs must have, of at most 3 attributes by which the service filters. */
+  readonly attributes?: Readonly<Record<string, string | number | boolean>> | undefined;
+}
 /** The logs to list or to export. */
 export type TimeLogFilter = Omit<PageFilter, 'page' | 'limit'>;
 
@@ -108,12 +113,19 @@ export interface TimeLogs {
   totals(filter?: TotalsFilter, options?: CallOptions): Promise<Totals>;
 }
 
-/** Returns the filter as the parameters of a query, without those that are undefined. */
-export function parametersOf(filter: object): Record<string, unknown> {
+/**
+ * Returns the filter as the parameters of a query, without those that are undefined. Throws TypeError
+ * if the value of an attribute is missing or another one would be sent.
+ */
+export function parametersOf({ attributes = {}, ...filter }: AttributesFilter): Record<string, unknown> {
   const entries = Object.entries(filter).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : (value as unknown)]),
-  );
+  return Object.fromEntries([
+    ...entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]),
+    ...Object.entries(attributes).map(([name, value]) => {
+      requireAttribute(name, value);
+      return [`attributes.${name}`, value];
+    }),
+  ]) as Record<string, unknown>;
 }
 
 /** The possible change of a `record` whose outcome is unknown, and what to do then. */
