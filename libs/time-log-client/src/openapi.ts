@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List time logs
-         * @description Returns one page of the logs that match all filters, and their total number. A token gives access to every log of the deployment, or to those of the projects to which it is restricted.
+         * @description Returns one page of the logs that match all filters, and their total number. A token gives access to every log of the deployment, or to those to which it is restricted, such as those of some projects.
          *
          *     **Order.** Newest work first: by `date` descending, then newest created first, then by `id` descending. `date`, which leads the order, is not in the item. The order is total: the pages of an unchanged set hold each log exactly once.
          *
@@ -101,7 +101,7 @@ export interface paths {
         };
         /**
          * Sum time logs
-         * @description Returns the number of logs that match all filters and the sum of their durations: of all logs in `meta`, and of each group in `data`. `by` selects the groups. All values come from one snapshot. Groups without logs are omitted. A token gives access to every log of the deployment, or to those of the projects to which it is restricted.
+         * @description Returns the number of logs that match all filters and the sum of their durations: of all logs in `meta`, and of each group in `data`. `by` selects the groups. All values come from one snapshot. Groups without logs are omitted. A token gives access to every log of the deployment, or to those to which it is restricted, such as those of some projects.
          *
          *     **Sums** are exact decimals: 0.1 and 0.2 make 0.3. The client chooses the unit.
          *
@@ -109,7 +109,7 @@ export interface paths {
          *
          *     **Period.** `from` and `to` have the same meaning as in the list. A week starts on Monday (ISO 8601). Days are those of `date`, without a time zone. The first and last group are limited to the period.
          *
-         *     **Cost.** It does not depend on the number of logs. That of groups by project grows with their number: a year of 100,000 projects takes about a second, and one of 10,000 by month. One such sum is computed at a time. If that takes too long, the response is `503`.
+         *     **Cost.** It does not depend on the number of logs, unless attributes select them: then it grows with the logs that match. That of groups by project grows with their number: a year of 100,000 projects takes about a second, and one of 10,000 by month. One such sum is computed at a time. If that takes too long, the response is `503`.
          */
         get: operations["totalTimeLogs"];
         put?: never;
@@ -157,7 +157,7 @@ export interface paths {
         };
         /**
          * Get a time log
-         * @description Returns one log with its current values. A token gives access to every log of the deployment, or to those of the projects to which it is restricted.
+         * @description Returns one log with its current values. A token gives access to every log of the deployment, or to those to which it is restricted, such as those of some projects.
          */
         get: operations["getTimeLog"];
         /**
@@ -179,7 +179,7 @@ export interface paths {
         head?: never;
         /**
          * Correct some values of a time log
-         * @description Changes the values that the body has, and keeps the others, attributes of a host included: a JSON Merge Patch (RFC 7396). `null` resets a value as if `PUT` had left it out. The result is checked like the body of `PUT`. Use `PATCH` to change some values, and `PUT` if your client has the whole log.
+         * @description Changes the values that the body has, and keeps the others, attributes included: a JSON Merge Patch (RFC 7396). `null` resets a value as if `PUT` had left it out. The result is checked like the body of `PUT`. Use `PATCH` to change some values, and `PUT` if your client has the whole log.
          *
          *     **Versions.** As for `PUT`. Without `If-Match`, a patch of a log that changes meanwhile is applied to its new values; after five such changes the response is `503`.
          *
