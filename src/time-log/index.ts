@@ -57,6 +57,7 @@ export {
   type TimeLogValues,
 } from './domain/time-log.js';
 export { type TransactionHandle } from './domain/transaction-handle.js';
+export { indexedAttribute } from './infrastructure/attribute-condition.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
 export {
   DATABASE_CHECK,

@@ -2,15 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FactoryProvider } from '@nestjs/common';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { type Database, dataSourceOf, hasSqlState, qualified } from '../../../src/database/index.js';
-import { DATABASE_CHECK, type DatabaseCheck, TimeLogAttributes } from '../../../src/time-log/index.js';
+import {
+  DATABASE_CHECK,
+  type DatabaseCheck,
+  indexedAttribute,
+  TimeLogAttributes,
+} from '../../../src/time-log/index.js';
 
 /** The key of the advisory lock of a session that changes indexes: "log-attr" as a 64-bit number. */
 const LOCK_KEY = 0x6c6f672d61747472n;
 const POLL_INTERVAL_MS = 100;
 /** The longest name of an index, in bytes. PostgreSQL would cut a longer one. */
 const MAX_NAME_BYTES = 63;
-/** The largest value in an index: 255 characters of 4 bytes. */
-const MAX_VALUE_BYTES = 1_020;
 const TABLE = 'time_logs';
 /** The start and end of the name of an index, around the name of its attribute. */
 const START = 'time_logs_attribute_';
@@ -146,17 +149,20 @@ async function createMissing(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { runner, table, wanted } = indexes;
+  const created: string[] = [];
   const found = new Set((await findIndexes(indexes)).map(({ name }) => name));
   for (const [name, attribute] of wanted) {
     if (found.has(name)) continue;
     signal?.throwIfAborted();
-    // Earlier logs may have longer values, which do not fit into an index.
     await runner.query(
-      `create index concurrently "${name}" on ${table} ((attributes -> '${attribute}'), date, id)
-        where octet_length(attributes ->> '${attribute}') <= ${MAX_VALUE_BYTES}`,
+      `create index concurrently "${name}" on ${table} (${indexedAttribute(attribute)}, date, id)`,
     );
-    lines.push(`created the index of attributes.${attribute}`);
+    created.push(`created the index of attributes.${attribute}`);
   }
+  if (created.length === 0) return;
+  // Creating an index does not collect the statistics of its expression.
+  await runner.query(`analyze ${table}`);
+  lines.push(...created);
 }
 
 /** Waits until no other session creates an index, which is not valid until then. */
