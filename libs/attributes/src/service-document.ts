@@ -1,6 +1,4 @@
-import type { AttributeType } from '../../../src/time-log/index.js';
-import { MAX_TEXT_LENGTH } from './attribute-filters.js';
-import { requiresAttributes } from './attributes-document.js';
+import { filterParameters, requiresAttributes } from './attributes-document.js';
 import type { AttributesDefinition } from './schema-file.js';
 
 interface Schema {
@@ -25,7 +23,8 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
   const { paths, components, ...document } = JSON.parse(text, (_name, value: unknown) =>
     isRequired ? withoutExamples(value) : value,
   ) as Document;
-  const attributes = { $ref: ATTRIBUTES };
+  const description = 'Values to which a token is bound are added if they are missing.';
+  const attributes = { $ref: ATTRIBUTES, description };
   const logs = LOGS.map((name) => [name, withProperty(components.schemas[name]!, attributes)] as const);
   const schemas: Record<string, object> = { ...components.schemas, ...Object.fromEntries(logs) };
   if (isRequired) {
@@ -48,17 +47,6 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
   });
   const all = { ...paths, ...(Object.fromEntries(filtered) as object) };
   return JSON.stringify({ ...document, paths: all, components: { ...components, schemas } }, undefined, 2);
-}
-
-/** Returns the query parameters of filters. */
-export function filterParameters(filters: ReadonlyMap<string, AttributeType>) {
-  return [...filters].map(([name, type]) => ({
-    name: `attributes.${name}`,
-    in: 'query',
-    required: false,
-    description: `Only logs whose attribute \`${name}\` equals this value. At most 3 attributes at once. The cost grows with the number of logs that match.`,
-    schema: type === 'string' ? { type, minLength: 1, maxLength: MAX_TEXT_LENGTH } : { type },
-  }));
 }
 
 function withProperty({ properties, ...schema }: Schema, attributes: object): Schema {
