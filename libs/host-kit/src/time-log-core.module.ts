@@ -1,15 +1,8 @@
-import { Logger, Module, type ModuleMetadata } from '@nestjs/common';
-import {
-  type ExtraField,
-  MAX_JSON_DEPTH,
-  REQUEST_RULES,
-  type RequestRules,
-} from '../../strict-request/src/index.js';
-import { SchemaAttributes } from '../../attributes/src/index.js';
+import { Module, type ModuleMetadata } from '@nestjs/common';
+import { attributeProviders, hostFilters } from '../../attributes/src/index.js';
 import { Database } from '../../../src/database/index.js';
+import { ExportRepository } from '../../../src/export/index.js';
 import {
-  CreateTimeLogDto,
-  limitsOf,
   type RecordOptions,
   TIME_LOG_OPTIONS,
   TIME_LOG_PARTS,
@@ -21,11 +14,15 @@ import {
   WRITE_LIMITS,
   type WriteLimits,
 } from '../../../src/time-log/index.js';
+import { TotalsRepository } from '../../../src/totals/index.js';
 import { HookedWrites } from './hooks/hooked-writes.js';
 import { SharedCreates } from './hooks/shared-creates.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
 import { TimeLogHealth } from './time-log-health.js';
 import { ConfigurableTimeLogCoreModule, type TimeLogCoreOptions } from './time-log.options.js';
+
+/** The injection token of a check: an adapter that ignored a filter would return the logs of others. */
+const FILTER_CHECK = Symbol('FILTER_CHECK');
 
 /** The parts of both modules for hosts. A host may have attributes and hooks, and may lack a DataSource. */
 export const HOST_PARTS = {
@@ -34,26 +31,24 @@ export const HOST_PARTS = {
   providers: [
     ...TIME_LOG_PARTS.providers,
     TimeLogHealth,
-    {
-      provide: TimeLogAttributes,
+    ...attributeProviders({
       inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ attributes: schema, limits }: TimeLogCoreOptions) => {
-        if (schema === undefined) return new TimeLogAttributes();
-        // The body around them is one level.
-        const bounds = { depth: MAX_JSON_DEPTH - 1, bytes: limitsOf(limits).bodyLimit };
-        return new SchemaAttributes(schema, bounds, (fault) =>
-          new Logger(TimeLogAttributes.name).error(fault),
-        );
+      useFactory: ({ attributes: schema, filters }: TimeLogCoreOptions) => {
+        if (schema) return { schema, filters: hostFilters(schema, filters) };
+        if (filters)
+          throw new Error('filters need the option attributes: pass a schema with these attributes');
+        return undefined;
       },
-    },
+    }),
     {
-      provide: REQUEST_RULES,
-      inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
-      useFactory: ({ limits }: TimeLogCoreOptions, attributes: TimeLogAttributes): RequestRules => {
-        const rule: ExtraField['rule'] = (value, caller) => attributes.check(value, caller?.attributes);
-        const extraField: ExtraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
-        return { ...limitsOf(limits), ...(attributes.areKnown && { extraField }) };
-      },
+      provide: FILTER_CHECK,
+      inject: [
+        TimeLogAttributes,
+        TimeLogRepository,
+        { token: TotalsRepository, optional: true },
+        { token: ExportRepository, optional: true },
+      ],
+      useFactory: requireFilters,
     },
     {
       provide: WRAP_WRITES,
@@ -97,5 +92,18 @@ export class TimeLogCoreModule extends ConfigurableTimeLogCoreModule {}
 function throwMissingDataSource(): never {
   throw new Error(
     'time logs have no DataSource: import TypeOrmModule.forRoot(…), and if it has a name, pass that to TimeLogModule.forRoot({ dataSource }); or pass connection: { url }',
+  );
+}
+
+/** Throws a one-line Error if logs can be filtered by attributes, but not by all adapters. */
+function requireFilters(
+  { filters }: TimeLogAttributes,
+  ...adapters: readonly ({ readonly filtersAttributes?: boolean } | undefined)[]
+): boolean {
+  const unable = adapters.find((adapter) => adapter && adapter.filtersAttributes !== true);
+  if (filters.size === 0 || !unable) return true;
+  const name = unable.constructor.name;
+  throw new Error(
+    `${name} cannot filter by attributes: set its filtersAttributes to true if it obeys them in filters and in the access, or remove the option filters`,
   );
 }

@@ -20,6 +20,7 @@ import {
   type PrepareRoutes,
   TIME_LOG_OPTIONS,
   TIME_LOG_PARTS,
+  TimeLogAttributes,
 } from '../../../src/time-log/index.js';
 import { TotalsService } from '../../../src/totals/index.js';
 import { disableRoutes } from './routes/enabled-routes.js';
@@ -53,6 +54,7 @@ import { ConfigurableTimeLogModule, type TimeLogModuleOptions } from './time-log
       inject: [
         TIME_LOG_OPTIONS,
         SOURCE_OF_EVENTS,
+        TimeLogAttributes,
         { token: HOST_ACCESS, optional: true },
         { token: HOST_FILTER, optional: true },
         { token: AUTH_OPTIONS, optional: true },
@@ -91,6 +93,7 @@ function hostAccess({ caller }: TimeLogModuleOptions, guard?: CanActivate): Host
 function hostDocument(
   { openApi = {}, attributes }: TimeLogModuleOptions,
   source: string,
+  { filters }: TimeLogAttributes,
   access?: HostAccess,
   filter?: ExceptionFilter,
   auth?: BearerAuthOptions,
@@ -98,7 +101,8 @@ function hostDocument(
   if (openApi === false) return false;
   const { securityScheme = SECURITY_SCHEME, rateLimit = access === undefined && auth?.admit !== undefined } =
     openApi;
-  return { securityScheme, hasRateLimit: rateLimit, hasFilter: filter !== undefined, source, attributes };
+  const [hasRateLimit, hasFilter] = [rateLimit, filter !== undefined];
+  return { securityScheme, hasRateLimit, hasFilter, source, attributes, filters };
 }
 
 /** Returns a function that disables and describes routes. A store may lack totals, the feed or exports. */

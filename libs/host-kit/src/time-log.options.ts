@@ -25,7 +25,7 @@ import {
   TypeOrmTimeLogRepository,
   WRAPS_TYPEORM_REPOSITORY,
 } from '../../../src/time-log/index.js';
-import type { AttributesSchema } from '../../attributes/src/index.js';
+import type { AttributesSchema, FilterNames } from '../../attributes/src/index.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
 import { ADVICE, OwnDataSource, type TimeLogConnection } from './own-data-source.js';
 import type { EnabledRoutes } from './routes/enabled-routes.js';
@@ -50,6 +50,11 @@ export interface TimeLogCoreOptions extends TimeLogOptions {
    * asynchronous, and also decides about missing attributes.
    */
   readonly attributes?: AttributesSchema | undefined;
+  /**
+   * The attributes by which logs can be filtered, and callers bound: their names, or an object with their types if the
+   * schema has no `jsonSchema`.
+   */
+  readonly filters?: FilterNames | undefined;
   /** The hooks that run before a log is recorded, corrected or deleted, and in the same transaction. */
   readonly hooks?: Part<TimeLogHooks> | Injected<BatchedTimeLogHooks> | BatchedHooks | undefined;
   /** Providers that replace ours: of `TimeLogIds` or a repository (logs, totals, feed). */
@@ -139,6 +144,7 @@ const CORE_OPTIONS = {
   connection: ['value', isObject, 'an object such as { url }'],
   readReplica: ['value', isBoolean, 'true or false'],
   attributes: ['value', isSchema, 'a Standard Schema, such as one of zod'],
+  filters: ['value', isFilters, "an array of names of attributes, or an object such as { userId: 'string' }"],
   hooks: ['instance', (value) => isPart(value, 'before', 'within'), partForm('before or within')],
   adapters: ['static', Array.isArray, 'an array of providers'],
   imports: ['static', Array.isArray, 'an array of modules'],
@@ -239,6 +245,10 @@ function checkOptions(module: string, table: OptionTable, options: object): void
 function isSchema(value: unknown): boolean {
   // The schemas of arktype are functions.
   return isFunction((value as Partial<AttributesSchema> | null)?.['~standard']?.validate);
+}
+
+function isFilters(value: unknown): boolean {
+  return Array.isArray(value) ? value.every(isText) : isObjectOf(value, isText);
 }
 
 function isLimit(value: unknown, name: string): boolean {

@@ -26,6 +26,9 @@ export interface ExportRequest {
 
 /** The port to the store that exports time logs. An adapter must enforce the access. */
 export abstract class ExportRepository {
+  /** Whether it obeys the attributes of filters, and of an access. */
+  readonly filtersAttributes?: boolean;
+
   /**
    * Passes the matching logs of one moment to `use`, and resolves with its result. The oldest date comes first, then
    * the order of creation. The content throws DomainError SERVICE_UNAVAILABLE if it ends early, or the reason of the

@@ -5,6 +5,9 @@ import type { Grouping, Totals } from './totals.js';
 
 /** The port to the store that counts and adds up time logs. An adapter must enforce the access. */
 export abstract class TotalsRepository {
+  /** Whether it obeys the attributes of filters, and of an access. */
+  readonly filtersAttributes?: boolean;
+
   /**
    * Returns the number of matching logs and the exact sum of their durations, in total and for each group
    * of the page. Projects are ordered by their sums, the largest first, then by id; periods newest first;

@@ -31,6 +31,7 @@ const MAX_ROWS_WITHOUT_WAIT = { byPeriod: 128, other: 1_000 };
  * queues.
  */
 export class TypeOrmTotalsRepository extends TotalsRepository {
+  override readonly filtersAttributes = true;
   private readonly statements = new Map<string, PreparedStatement>();
 
   constructor(

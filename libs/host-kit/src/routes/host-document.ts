@@ -11,7 +11,9 @@ import {
 import { CreateTimeLogDto, DEFAULT_EVENT_SOURCE, ListTimeLogsDto } from '../../../../src/time-log/index.js';
 import { TotalTimeLogsDto } from '../../../../src/totals/index.js';
 import {
+  type AttributeFilters,
   type AttributesSchema,
+  filterParameters,
   requiresAttributes,
   withAttributesSchema,
 } from '../../../attributes/src/index.js';
@@ -30,6 +32,8 @@ export interface HostDocument {
   readonly source: string;
   /** The schema of attributes; undefined: logs have none. */
   readonly attributes: AttributesSchema | undefined;
+  /** The attributes by which logs can be filtered. */
+  readonly filters: AttributeFilters;
 }
 
 /** The injection token of the HostDocument of a module, or of `false` if its app has no document. */
@@ -39,6 +43,8 @@ export const HOST_DOCUMENT = Symbol.for('time-logs.HOST_DOCUMENT');
 export const SECURITY_SCHEME = 'bearer';
 /** The prefix of the paths in our document. */
 const PREFIX = '/api/v1';
+/** The routes with a filter. */
+const FILTERED = ['list', 'totals', 'export'];
 const FIRST_ERROR_STATUS = 400;
 /** Statuses, headers and parameters of the HTTP edge, which hosts do not have. */
 const EDGE_PARTS = ['408', '417', '431', 'X-Request-Id'];
@@ -51,7 +57,10 @@ export function describeController(document: HostDocument, controller: object): 
   const { paths, schemas } = translationFor(document);
   const operations = routesOf(controller).map((name) => {
     const [method, path] = ROUTES[name].split(' ') as [string, string];
-    return [name, operationIn(document, paths[PREFIX + path]![method.toLowerCase()]!)];
+    const operation = operationIn(document, paths[PREFIX + path]![method.toLowerCase()]!);
+    if (!FILTERED.includes(name)) return [name, operation];
+    const parameters = [...operation.parameters, ...filterParameters(document.filters)];
+    return [name, { ...operation, parameters }];
   });
   describeRoutes(controller, Object.fromEntries(operations) as Record<string, Operation>, schemas);
 }

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import type { ClientProxy } from '@nestjs/microservices';
+import { z } from 'zod';
+import type { Caller } from '../../libs/auth/src/index.js';
+import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
+import {
+  type TimeLogHooks,
+  TimeLogModule,
+  type TimeLogModuleOptions,
+} from '../../libs/host-kit/src/index.js';
+import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
+import { TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
+import { TotalsService } from '../../src/totals/index.js';
+import { type Door, overTransport, tcpClient } from '../messages/doors.js';
+import { LOG } from '../support/requests.js';
+import { portOf, tcpPortOf, useHosts } from './embedded.js';
+
+const ATTRIBUTES = z.strictObject({
+  userId: z.string(),
+  billable: z.boolean().optional(),
+  rate: z.number().optional(),
+  level: z.int().optional(),
+});
+const FILTERS = ['userId', 'billable', 'rate', 'level'] as const;
+const SCOPES = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
+const BOSS: Caller = { id: 'boss', scopes: SCOPES };
+const ADA: Caller = { ...BOSS, id: 'ada', attributes: { userId: 'ada' } };
+const NOT_ALLOWED = { error: 'FORBIDDEN', message: 'the token does not allow this attribute' };
+
+class Store extends InMemoryTimeLogRepository {}
+/** The adapter of a host that has not heard of filters by attributes. */
+class OldStore extends InMemoryTimeLogRepository {
+  override readonly filtersAttributes = false as true;
+}
+
+const hosts = useHosts();
+let caller = BOSS;
+const seen: unknown[] = [];
+const hooks: TimeLogHooks = { before: ({ values }) => void seen.push(values?.attributes) };
+const options = { caller: () => caller, attributes: ATTRIBUTES, filters: FILTERS, hooks };
+const moduleOver = (store: new () => Store, more: TimeLogModuleOptions = {}) =>
+  TimeLogModule.withAdapters([{ provide: TimeLogRepository, useClass: store }], { ...options, ...more });
+
+beforeEach(() => {
+  caller = BOSS;
+});
+
+interface Answer {
+  readonly message?: string;
+  readonly data: { readonly id: string; readonly attributes?: unknown }[] & { readonly id: string };
+}
+const send = (method: string, path: string, body?: unknown) =>
+  hosts.send<Answer>(method, `/api/v1/time-logs${path}`, body);
+
+describe('a host with filters by attributes', () => {
+  let door: Door;
+  let proxy: ClientProxy;
+  let timeLogs: TimeLogService;
+  const create = (attributes?: object) => send('POST', '', { ...LOG, attributes });
+
+  beforeAll(async () => {
+    const module = moduleOver(Store);
+    const app = await hosts.serve([module, TimeLogMessagesModule.over(module)], { hasMessages: true });
+    timeLogs = app.get(TimeLogService, { strict: false });
+    proxy = tcpClient(tcpPortOf(app));
+    door = overTransport(proxy, () => undefined);
+    for (const attributes of [
+      { userId: 'ada', billable: true, rate: 1.5, level: 2 },
+      { userId: 'ada', billable: false },
+      { userId: 'böb&', billable: true },
+    ])
+      await create(attributes);
+  });
+  afterAll(async () => {
+    await proxy.close();
+  });
+
+  it.each([
+    ['attributes.userId=ada', { 'attributes.userId': 'ada' }, 2],
+    ['attributes.userId=ad', { 'attributes.userId': 'ad' }, 0],
+    [
+      'attributes.userId=ada&attributes.billable=true',
+      { 'attributes.userId': 'ada', 'attributes.billable': true },
+      1,
+    ],
+    ['attributes.rate=15e-1&attributes.level=2.0', { 'attributes.rate': 1.5, 'attributes.level': '2' }, 1],
+  ])('returns the logs that match: %s', async (text, query, total) => {
+    const [status, list] = await send('GET', `?${text}`);
+    expect([status, list.data.length]).toEqual([200, total]);
+    expect(await send('GET', `/totals?${text}`)).toMatchObject([200, { meta: { count: total } }]);
+    expect(await door.list({ query })).toMatchObject({ answer: { meta: { total } } });
+    const attributes = Object.fromEntries(
+      Object.entries(query).map(([name, value]) => [name.slice(11), value === '2' ? 2 : value]),
+    );
+    expect(await timeLogs.list({ attributes })).toMatchObject({ total });
+    const sums = await hosts.app.get(TotalsService, { strict: false }).totals({ attributes });
+    expect(sums).toMatchObject({ whole: { count: total } });
+  });
+
+  it('keeps a filter in its links', async () => {
+    const path = '/api/v1/time-logs?attributes.userId=b%C3%B6b%26&attributes.billable=true';
+    const response = await fetch(`http://127.0.0.1:${portOf(hosts.app)}${path}`, {
+      headers: { authorization: 'Bearer x' },
+    });
+    expect(response.headers.get('link')).toContain(
+      '?attributes.userId=b%C3%B6b%26&attributes.billable=true&page=1',
+    );
+  });
+
+  it.each([
+    ['attributes.billable=1', 'attributes.billable must be true or false'],
+    ['attributes.rate=0x1', 'attributes.rate must be a number'],
+    ['attributes.level=1.5', 'attributes.level must be a whole number'],
+    ['attributes.userId=', 'attributes.userId must not be empty'],
+    [`attributes.userId=${'x'.repeat(256)}`, 'attributes.userId must be at most 255 characters'],
+    ['attributes.userId=%00', 'attributes.userId must not contain U+0000'],
+    ['attributes.userId=a&attributes.userId=b', 'attributes.userId must not be repeated'],
+    [
+      'attributes.userId=a&attributes.billable=true&attributes.rate=1&attributes.level=1',
+      'attributes must be at most 3 in one filter',
+    ],
+    [
+      'attributes.foo=1',
+      'unknown parameter: attributes.foo (known: projectId, from, to, page, limit, attributes.userId, attributes.billable, attributes.rate, attributes.level)',
+    ],
+  ])('refuses %s', async (query, message) => {
+    expect(await send('GET', `?${query}`)).toMatchObject([400, { message }]);
+  });
+
+  it.each<[attributes: unknown, message: string]>([
+    [{ foo: 1 }, 'attributes may only have userId, billable, rate and level'],
+    [{ userId: undefined }, 'attributes.userId must be a string'],
+    [{ billable: 'true' }, 'attributes.billable must be true or false'],
+    [{ userId: 'a', billable: true, rate: 1, level: 1 }, 'attributes must be at most 3 in one filter'],
+    [1, 'attributes must be a plain object'],
+  ])('refuses %j of its own code', async (attributes, message) => {
+    await expect(timeLogs.list({ attributes: attributes as never })).rejects.toMatchObject({ message });
+  });
+
+  it('adds the values of a bound caller before its schema and its hooks', async () => {
+    caller = ADA;
+    seen.length = 0;
+    const [, { data: made }] = await create({ billable: true });
+    expect(seen).toEqual([{ userId: 'ada', billable: true }]);
+    expect(made).toMatchObject({ attributes: { userId: 'ada', billable: true } });
+    expect(await create()).toMatchObject([201, { data: { attributes: { userId: 'ada' } } }]);
+    expect(await create({ userId: 'bob' })).toMatchObject([403, NOT_ALLOWED]);
+    expect(await create({ userId: 1 })).toMatchObject([400, {}]);
+    expect(await door.record({ timeLog: LOG })).toMatchObject({
+      answer: { data: { attributes: { userId: 'ada' } } },
+    });
+    expect(await send('PUT', `/${made.id}`, { ...LOG, attributes: { userId: 'bob' } })).toMatchObject([
+      403,
+      NOT_ALLOWED,
+    ]);
+    expect(await send('GET', '?attributes.userId=b')).toMatchObject([200, { data: [] }]);
+    const bound = { access: { projects: 'all', attributes: { userId: 'ada' } } } as const;
+    expect(await timeLogs.record(LOG, bound)).toMatchObject({ attributes: { userId: 'ada' } });
+    caller = { ...BOSS, id: randomUUID(), attributes: { userId: 'bob' } };
+    expect(await send('GET', `/${made.id}`)).toMatchObject([404, {}]);
+  });
+
+  it('describes the filters of lists, totals and exports', async () => {
+    const { paths } = SwaggerModule.createDocument(hosts.app, new DocumentBuilder().build());
+    const filtered = Object.entries(paths).filter(([, { get }]) =>
+      JSON.stringify(get?.parameters ?? []).includes('attributes.userId'),
+    );
+    expect(filtered.map(([path]) => path.slice('/api/v1/time-logs'.length)).sort()).toEqual([
+      '',
+      '/export',
+      '/totals',
+    ]);
+    expect(paths['/api/v1/time-logs']!.get!.parameters).toContainEqual(
+      expect.objectContaining({
+        name: 'attributes.billable',
+        in: 'query',
+        required: false,
+        schema: { type: 'boolean' },
+      }),
+    );
+  });
+});
+
+describe('filters that cannot work end the start', () => {
+  const looseSchema = z.object({ userId: z.string(), any: z.unknown(), list: z.array(z.string()) });
+  it.each<[string, new () => Store, TimeLogModuleOptions, string]>([
+    ['a name that is not in the schema', Store, { filters: ['foo'] }, "write filters: { foo: 'string' }"],
+    ['no type', Store, { attributes: looseSchema, filters: ['any'] }, 'no type for the filter any'],
+    [
+      'a wrong type',
+      Store,
+      { attributes: looseSchema, filters: ['list'] },
+      'its type must be string, number, integer or boolean',
+    ],
+    ['no schema', Store, { attributes: undefined }, 'filters need the option attributes'],
+    ['another form', Store, { filters: 1 as never }, 'filters of TimeLogModule must be an array of names'],
+    ['an adapter without filters', OldStore, {}, 'OldStore cannot filter by attributes'],
+  ])('%s', async (_what, store, more, message) => {
+    const serve = async () => hosts.serve([moduleOver(store, more)]);
+    await expect(serve()).rejects.toThrow(message);
+  });
+});
