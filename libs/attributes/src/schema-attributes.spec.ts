@@ -165,3 +165,21 @@ describe('values with attributes', () => {
     expect(applied.attributes).toEqual({ list: [1] });
   });
 });
+
+describe('values to which a caller is bound', () => {
+  const bound = { userId: 'ada' };
+  const any = attributesBy((value) => ({ value }));
+
+  it.each<[sent: unknown, all: object]>([
+    [undefined, { userId: 'ada' }],
+    [{ a: 1 }, { userId: 'ada', a: 1 }],
+    [{ userId: 'bob' }, { userId: 'bob' }],
+  ])('are added to %j before the schema, and count as sent', async (sent, all) => {
+    expect(await any.check(sent, bound)).toEqual({ faults: [], input: all, output: all });
+  });
+
+  it('are missing from the output of a schema without one, so that the access refuses it', async () => {
+    const none = attributesBy(() => ({ value: undefined }));
+    expect((await none.check({}, bound)).output).toEqual({});
+  });
+});
