@@ -39,7 +39,10 @@ describe('the service with a schema of attributes', () => {
     messagesPort = await unusedPort();
     const MESSAGES_URL = `tcp://127.0.0.1:${messagesPort}`;
     settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: EXAMPLE, MESSAGES_URL };
-    expect(await runHere('migrate', [], settings)).toMatchObject({ code: 0 });
+    expect(await runHere('migrate', [], settings)).toMatchObject({
+      code: 0,
+      stdout: 'created the index of attributes.userId\ncreated the index of attributes.billable\n',
+    });
     const scopes = ['read', 'write', 'correct'].flatMap((scope) => ['--scope', `time-logs:${scope}`]);
     token = lastLineOf(await runHere('token', ['create', '--name', 'boss', ...scopes], settings));
     ({ url } = await startHere(settings));
@@ -148,5 +151,17 @@ describe('the service with a schema of attributes', () => {
     if (text !== undefined) await writeFile(file, text);
     const starting = startHere({ ...settings, ATTRIBUTES_SCHEMA: file });
     await expect(starting).rejects.toThrow(/^[^\n]*ATTRIBUTES_SCHEMA[^\n]*$/);
+  });
+
+  it('does not start without the index of a filter, which another schema drops', async () => {
+    const { ATTRIBUTES_SCHEMA, ...withoutSchema } = settings;
+    expect(ATTRIBUTES_SCHEMA).toBe(EXAMPLE);
+    expect(await runHere('migrate', [], withoutSchema)).toMatchObject({
+      code: 0,
+      stdout: 'dropped the index of attributes.billable\ndropped the index of attributes.userId\n',
+    });
+    await expect(startHere(settings)).rejects.toThrow(
+      /^attributes\.userId has no index: run npm run migrate$/,
+    );
   });
 });
