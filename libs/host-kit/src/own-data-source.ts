@@ -1,5 +1,6 @@
 import type { OnApplicationShutdown, Type } from '@nestjs/common';
-import type { DataSource, DataSourceOptions, MigrationInterface } from 'typeorm';
+import type { DataSource, DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
+import { indexCheck, updateAttributeIndexes } from '../../attributes/src/index.js';
 import { hasAtAfterAuthority, isDecodable } from '../../strict-url/src/index.js';
 import { connectionOptions, migrate, openDataSource } from '../../../src/database/setup/index.js';
 import { timeLogEntities, type TimeLogLimits, timeLogMigrations } from '../../../src/time-log/index.js';
@@ -11,13 +12,21 @@ const POOL_SIZE = 10;
 /** Advice for a start with `migrate: false` that lacks tables. */
 export const ADVICE = `remove migrate: false of connection, with ${ROLE_SETTING} if the role of ${SETTING} may not change the schema`;
 
+/** Ends a start that lacks the index of a filter. The start over a connection creates it. */
+export const INDEX_CHECK = indexCheck(
+  'call attributeIndexes in a migration with transaction = false, or remove migrate: false of connection',
+);
+
 /** The database of time logs in an app without a DataSource. Options that are not explained are those of TypeORM. */
 export interface TimeLogConnection extends Pick<
   Extract<DataSourceOptions, { type: 'postgres' }>,
   'entityPrefix' | 'poolSize' | 'schema' | 'ssl'
 > {
   readonly url: string;
-  /** Whether the start runs pending migrations, one instance at a time, and creates the schema. The default is true. */
+  /**
+   * Whether the start runs pending migrations and updates the indexes of attributes, one instance at a time, and
+   * creates the schema. The default is true.
+   */
   readonly migrate?: boolean | undefined;
   /** The URL with a role that may change the schema. The default is `url`. */
   readonly migrationUrl?: string | undefined;
@@ -47,7 +56,11 @@ export class OwnDataSource implements OnApplicationShutdown {
    * Migrates and connects as the service does. Throws an Error with a one-line message if an option is unknown, or
    * the database is unreachable, rejects the connection or is not suitable.
    */
-  static async open(connection: TimeLogConnection, { deadline }: TimeLogLimits): Promise<OwnDataSource> {
+  static async open(
+    connection: TimeLogConnection,
+    { deadline }: TimeLogLimits,
+    filters: Iterable<string> = [],
+  ): Promise<OwnDataSource> {
     requireKnown(connection);
     const {
       url,
@@ -67,6 +80,9 @@ export class OwnDataSource implements OnApplicationShutdown {
         roleSetting: ROLE_SETTING,
         migrations: [...timeLogMigrations, ...migrations],
         options,
+        afterwards: async (runner: QueryRunner) => {
+          await updateAttributeIndexes(runner, filters);
+        },
       });
     }
     const limits = connectionOptions(url, [...timeLogEntities, ...entities], { poolSize, deadline });

@@ -15,6 +15,7 @@ import {
   type WriteLimits,
 } from '../../../src/time-log/index.js';
 import { TotalsRepository } from '../../../src/totals/index.js';
+import { INDEX_CHECK } from './own-data-source.js';
 import { HookedWrites } from './hooks/hooked-writes.js';
 import { SharedCreates } from './hooks/shared-creates.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
@@ -72,6 +73,7 @@ export const HOST_PARTS = {
       useFactory: (database: Database | undefined, limits: WriteLimits, attributes: TimeLogAttributes) =>
         database && new TypeOrmTimeLogRepository(database, limits, attributes),
     },
+    INDEX_CHECK,
     {
       provide: TimeLogRepository,
       inject: [{ token: TypeOrmTimeLogRepository, optional: true }],

@@ -18,6 +18,7 @@ import {
   limitsOf,
   MIGRATION_ADVICE,
   TIME_LOG_OPTIONS,
+  TimeLogAttributes,
   timeLogEntities,
   type TimeLogOptions,
   TimeLogRepository,
@@ -310,9 +311,9 @@ function databaseProviders(name: string | undefined): Provider[] {
   return [
     {
       provide: OwnDataSource,
-      inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ connection, limits }: TimeLogCoreOptions) =>
-        connection === undefined ? undefined : OwnDataSource.open(connection, limitsOf(limits)),
+      inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
+      useFactory: ({ connection, limits }: TimeLogCoreOptions, { filters }: TimeLogAttributes) =>
+        connection && OwnDataSource.open(connection, limitsOf(limits), filters.keys()),
     },
     {
       provide: MIGRATION_ADVICE,
