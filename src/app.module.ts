@@ -68,10 +68,16 @@ const headers = [AUTH_HEADERS, ...MODULES.map(({ headers = {} }) => headers)];
 /** Reads the schema of attributes that the settings name. Throws a one-line Error. */
 export async function readAttributes({
   attributesSchema: path,
-}: Pick<Config, 'attributesSchema'>): Promise<AttributesDefinition | undefined> {
+  jwt,
+}: Pick<Config, 'attributesSchema' | 'jwt'>): Promise<AttributesDefinition | undefined> {
   if (path === undefined) return undefined;
   if (!ATTRIBUTES) throw new Error('this build has no attributes: remove ATTRIBUTES_SCHEMA');
-  return ATTRIBUTES.read(path);
+  const definition = await ATTRIBUTES.read(path);
+  const unknown = Object.keys(jwt?.attributeClaims ?? {}).find((name) => !definition.filters.has(name));
+  if (unknown === undefined) return definition;
+  throw new Error(
+    `AUTH_ATTRIBUTES: the schema declares no filter ${unknown}: add "x-filter": true to this property in ${path}`,
+  );
 }
 
 /** Gives the filters of the attributes their indexes. Returns a line for each index that it creates or drops. */

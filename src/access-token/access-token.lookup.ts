@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { inBackground } from '../../libs/batching/src/index.js';
 import { reasonOf } from '../../libs/errors/src/index.js';
-import { type Caller, parseProjectBinding } from '../../libs/auth/src/index.js';
+import { type Caller, isAttributeBinding, parseProjectBinding } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
-import { AccessToken } from './access-token.js';
+import { AccessToken, type TokenBounds } from './access-token.js';
 
 export interface FoundToken {
   readonly caller: Caller;
@@ -16,6 +16,7 @@ interface Row {
   readonly digest: Buffer;
   readonly scopes: string[];
   readonly projects: string[] | null;
+  readonly bound: TokenBounds | null;
   readonly remainingMs: string | null;
   readonly isUseOutdated: boolean;
 }
@@ -37,7 +38,7 @@ export class AccessTokenLookup {
   async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
     // A last use in the future is outdated too: the clock of the database has been set back.
     const rows = await this.database.query<Row>(
-      `select id, valid_digest as digest, scopes, projects,
+      `select id, valid_digest as digest, scopes, projects, bound,
               (extract(epoch from least(expires_at, valid_until) - now()) * 1000)::bigint as "remainingMs",
               coalesce(last_used_at not between now() - interval '1 minute' and clock_timestamp(), true)
                 and current_setting('transaction_read_only') = 'off' as "isUseOutdated"
@@ -51,13 +52,13 @@ export class AccessTokenLookup {
     const used = rows.filter(({ isUseOutdated }) => isUseOutdated).map(({ id }) => id);
     if (used.length > 0 && !this.isRecordingUse) void inBackground(() => this.recordUse(used));
     return new Map(
-      rows.map(({ id, digest, scopes, projects, remainingMs }) => [
+      rows.map(({ id, digest, scopes, projects, bound, remainingMs }) => [
         digest.toString('latin1'),
         {
           caller: {
             id,
             scopes,
-            projects: projects ? parseProjectBinding(projects, 'an access token') : undefined,
+            ...boundsOf(projects, bound),
           },
           remainingMs: remainingMs === null ? undefined : Number(remainingMs),
         },
@@ -81,4 +82,17 @@ export class AccessTokenLookup {
       this.isRecordingUse = false;
     }
   }
+}
+
+/** Returns the bounds of a token. One with bounds that SQL has made invalid is bound to no project. */
+function boundsOf(
+  projects: readonly string[] | null,
+  bound: TokenBounds | null,
+): Pick<Caller, 'projects' | 'attributes'> {
+  const isValid = isAttributeBinding(bound?.attributes);
+  const ids = isValid ? bound.projects : projects;
+  return {
+    projects: ids ? parseProjectBinding(ids, 'an access token') : undefined,
+    ...(isValid && { attributes: bound.attributes }),
+  };
 }

@@ -12,6 +12,7 @@ export const AccessTokenSchema = new EntitySchema<AccessToken>({
     digest: { type: 'bytea' },
     scopes: { type: 'text', array: true },
     projects: { type: 'uuid', array: true, nullable: true },
+    bound: { type: 'jsonb', nullable: true },
     createdAt: { type: 'timestamptz', precision: 3, name: 'created_at' },
     expiresAt: { type: 'timestamptz', precision: 3, name: 'expires_at', nullable: true },
     revokedAt: { type: 'timestamptz', precision: 3, name: 'revoked_at', nullable: true },

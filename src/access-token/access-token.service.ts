@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
 import { AccessToken, digestOf, newToken } from './access-token.js';
 
@@ -8,6 +9,8 @@ export interface NewAccessToken {
   readonly scopes: readonly string[];
   /** The UUIDs of the projects to which the token is restricted; undefined means all. */
   readonly projects?: readonly string[] | undefined;
+  /** The values of attributes to which the token is bound; undefined means that it is not. */
+  readonly attributes?: Caller['attributes'];
   /** Undefined means that the token never expires. */
   readonly expiresAt?: Date | undefined;
 }
@@ -50,12 +53,14 @@ export class AccessTokenService {
   }
 
   /** Stores an existing token. Returns its id. */
-  async store(token: string, { name, scopes, projects, expiresAt }: NewAccessToken): Promise<string> {
+  async store(token: string, options: NewAccessToken): Promise<string> {
+    const { name, scopes, projects = null, attributes, expiresAt } = options;
     const id = randomUUID();
+    const bound = attributes && JSON.stringify({ attributes, projects });
     await this.database.change(
-      `insert into ${this.table} (id, name, digest, scopes, projects, created_at, expires_at)
-       values ($1, $2, $3, $4, $5, now(), $6)`,
-      [id, name, digestOf(token), scopes, projects ?? null, expiresAt ?? null],
+      `insert into ${this.table} (id, name, digest, scopes, projects, bound, created_at, expires_at)
+       values ($1, $2, $3, $4, $5, $6, now(), $7)`,
+      [id, name, digestOf(token), scopes, bound ? [] : projects, bound ?? null, expiresAt ?? null],
     );
     return id;
   }
@@ -63,7 +68,7 @@ export class AccessTokenService {
   /** Returns all tokens, oldest first, including revoked and expired ones. */
   async list(): Promise<AccessToken[]> {
     const tokens = await this.database.query<Record<keyof typeof TIMES, string | null> & AccessToken>(
-      `select id, name, digest, previous_digest as "previousDigest", scopes, projects, ${TIME_COLUMNS}
+      `select id, name, digest, previous_digest as "previousDigest", scopes, projects, bound, ${TIME_COLUMNS}
          from ${this.table} order by created_at, id`,
     );
     for (const token of tokens)

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { Caller } from '../../libs/auth/src/index.js';
 
 /** A stored access token. It has the digest of the token, never the token itself. */
 export class AccessToken {
@@ -9,6 +10,8 @@ export class AccessToken {
   readonly scopes!: readonly string[];
   /** The projects to which the token is restricted; null means all. */
   readonly projects!: readonly string[] | null;
+  /** The attributes to which the token is bound, and its projects: then `projects` is empty, for version 0.2. */
+  readonly bound!: TokenBounds | null;
   readonly createdAt!: Date;
   readonly expiresAt!: Date | null;
   readonly revokedAt!: Date | null;
@@ -17,6 +20,11 @@ export class AccessToken {
   /** The SHA-256 of the token before the last rotation, and the end of its validity. */
   readonly previousDigest!: Buffer | null;
   readonly previousUntil!: Date | null;
+}
+
+export interface TokenBounds {
+  readonly attributes: NonNullable<Caller['attributes']>;
+  readonly projects: readonly string[] | null;
 }
 
 /** Matches `tl_` and 256 bits in base64url. */

@@ -12,6 +12,7 @@ function token(changes: Partial<AccessToken>): AccessToken {
     scopes: ['time-logs:read', 'time-logs:write'],
     createdAt: new Date('2026-01-01T09:30:59.999Z'),
     projects: null,
+    bound: null,
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
@@ -50,6 +51,19 @@ describe('tokenTable', () => {
         '  bound to no project',
       ].join('\n'),
     );
+  });
+
+  it.each([
+    [{ userId: 'ada' }, null, 'userId=ada'],
+    [
+      { userId: 'Ada L', level: 1, isBillable: false },
+      ['3f2b'],
+      'userId="Ada L" level=1 isBillable=false 3f2b',
+    ],
+    [{ userId: 'ada' }, [], 'userId=ada no project'],
+  ])('shows the attributes of a bound token below it: %#', (attributes, projects, expected) => {
+    const table = tokenTable([token({ projects: [], bound: { attributes, projects } })], NOW);
+    expect(table.split('\n')[2]).toBe(`  bound to ${expected}`);
   });
 
   it('shows a running overlap below a valid token', () => {

@@ -23,15 +23,22 @@ export function tokenTable(tokens: readonly AccessToken[], now: Date): string {
     header,
     ...rowTexts.flatMap((text, index) => [
       text,
-      ...projectsLine(tokens[index]!),
+      ...boundsLine(tokens[index]!),
       ...overlapLine(tokens[index]!, now),
     ]),
   ].join('\n');
 }
 
-/** Returns a separate line for the projects: up to 100 would not fit into a column. */
-function projectsLine({ projects }: AccessToken): string[] {
-  return projects === null ? [] : [`  bound to ${projects.join(' ') || 'no project'}`];
+/** Returns a separate line for attributes and projects: up to 100 would not fit into a column. */
+function boundsLine({ projects, bound }: AccessToken): string[] {
+  const values = Object.entries(bound?.attributes ?? {}).map(([name, value]) => `${name}=${textOf(value)}`);
+  const ids = bound ? bound.projects : projects;
+  if (ids === null && values.length === 0) return [];
+  return [`  bound to ${[...values, ...(ids === null ? [] : [ids.join(' ') || 'no project'])].join(' ')}`];
+}
+
+function textOf(value: string | number | boolean): string {
+  return typeof value === 'string' && /[\s\p{Cc}"]/u.test(value) ? JSON.stringify(value) : String(value);
 }
 
 function overlapLine(token: AccessToken, now: Date): string[] {

@@ -1,16 +1,18 @@
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { MAX_PROJECTS } from '../../libs/auth/src/index.js';
+import { isAttributeValue, MAX_PROJECTS } from '../../libs/auth/src/index.js';
 import {
   accessTokens,
   AccessTokenService,
   firstTokenFile,
   formatMinute,
+  type NewAccessToken,
   rotateToken,
   tokenTable,
 } from '../access-token/index.js';
-import { defaultScopes, migrations, scopes } from '../app.module.js';
+import { defaultScopes, migrations, readAttributes, scopes } from '../app.module.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
+import type { AttributesDefinition } from '../service-module.js';
 import { parseOptions, UsageError, UUID } from './command-line.js';
 import { type Command, type CommandContext, runAsProgram, withDatabase } from './run-command.js';
 
@@ -26,18 +28,28 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export const tokenCommand: Command = {
   usage: `Usage:
-  npm run --silent token -- create --name NAME [--scope SCOPE]... [--project UUID]... [--expires 90d]
+  npm run --silent token -- create --name NAME [--scope SCOPE]... [--project UUID]... [--attribute userId=ada]... [--expires 90d]
   npm run --silent token -- list
   npm run --silent token -- rotate ID [--overlap 1h]
   npm run --silent token -- revoke ID
 
 SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
 --project restricts the token to a project, or to several (at most ${MAX_PROJECTS}); without it a token has access to all.
+--attribute restricts the token to the logs with this value of an attribute that ATTRIBUTES_SCHEMA lets filters name.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
 rotate replaces the secret of a token, whose id and idempotency keys stay. With --overlap (like --expires) the
 earlier secret works that long, otherwise at most 5 seconds. Another rotation ends the overlap.
 create and rotate print the token as their last line. It cannot be shown again.`,
-  run: (context) => withTokens(context, parse(context.args)),
+  run: async (context) => {
+    let filters: AttributeTypes = new Map();
+    if (context.args.some((arg) => arg.startsWith('--attribute'))) {
+      const config = context.settings();
+      if (config.attributesSchema === undefined)
+        throw new UsageError('--attribute needs the file that declares the attribute in ATTRIBUTES_SCHEMA');
+      filters = (await readAttributes(config))!.filters;
+    }
+    return withTokens(context, parse(context.args, filters));
+  },
 };
 
 /** The file that may hold a token, and a function that gives it to its user. */
@@ -47,22 +59,25 @@ interface TokenFile {
 }
 
 type TokenAction = (tokens: AccessTokenService, file: TokenFile) => Promise<string>;
+type AttributeTypes = AttributesDefinition['filters'];
 
 /** Returns the action of a command line, after checking all of its arguments. */
-function parse(args: readonly string[]): TokenAction {
+function parse(args: readonly string[], filters: AttributeTypes): TokenAction {
   const { values, positionals } = parseOptions(args, {
     name: { type: 'string' },
     scope: { type: 'string', multiple: true },
     project: { type: 'string', multiple: true },
+    attribute: { type: 'string', multiple: true },
     expires: { type: 'string' },
     overlap: { type: 'string' },
   });
   const [verb, id, ...more] = positionals;
-  if (verb !== 'create' && (values.name ?? values.scope ?? values.project ?? values.expires) !== undefined) {
-    throw new UsageError('--name, --scope, --project and --expires are only for create');
+  const { name, scope, project, attribute, expires } = values;
+  if (verb !== 'create' && (name ?? scope ?? project ?? attribute ?? expires) !== undefined) {
+    throw new UsageError('--name, --scope, --project, --attribute and --expires are only for create');
   }
   if (verb !== 'rotate' && values.overlap !== undefined) throw new UsageError('--overlap is only for rotate');
-  if (verb === 'create' && id === undefined) return create(values);
+  if (verb === 'create' && id === undefined) return create(values, filters);
   if (verb === 'list' && id === undefined)
     return async (tokens) => tokenTable(await tokens.list(), new Date());
   if (verb === 'rotate' && id !== undefined && more.length === 0) return rotate(id, values.overlap);
@@ -77,10 +92,14 @@ interface TokenOptions {
   name?: string;
   scope?: string[];
   project?: string[];
+  attribute?: string[];
   expires?: string;
 }
 
-function create({ name, scope, project, expires }: TokenOptions): TokenAction {
+function create(
+  { name, scope, project, attribute, expires }: TokenOptions,
+  filters: AttributeTypes,
+): TokenAction {
   if (!name?.trim()) throw new UsageError('create needs --name NAME, the name of its holder');
   if (!/^[\P{Cc}]{1,200}$/u.test(name))
     throw new UsageError('--name takes at most 200 characters, without control characters');
@@ -88,6 +107,7 @@ function create({ name, scope, project, expires }: TokenOptions): TokenAction {
   if (unknown !== undefined) throw new UsageError(`there is no scope ${JSON.stringify(unknown)}`);
   const requested = scope ?? defaultScopes;
   const projects = project && parseProjects(project);
+  const attributes = attribute && parseAttributes(attribute, filters);
   const expiresAt =
     expires === undefined ? undefined : new Date(Date.now() + parseDuration('expires', expires));
   return async (tokens) => {
@@ -95,6 +115,7 @@ function create({ name, scope, project, expires }: TokenOptions): TokenAction {
       name,
       scopes: SCOPES.filter((known) => requested.includes(known)),
       projects,
+      attributes,
       expiresAt,
     });
     return `Token ${id} for ${name}, shown only once:\n${token}`;
@@ -112,6 +133,39 @@ function parseProjects(values: readonly string[]): readonly string[] {
       `a token can be bound to at most ${MAX_PROJECTS} projects; these are ${projects.size}`,
     );
   return [...projects];
+}
+
+function parseAttributes(texts: readonly string[], filters: AttributeTypes): NewAccessToken['attributes'] {
+  const values: Record<string, string | number | boolean> = {};
+  for (const text of texts) {
+    const [, name, value] = /^([^=]+)=(.+)$/su.exec(text) ?? [];
+    if (name === undefined) throw new UsageError('--attribute takes a name and a value, such as userId=ada');
+    const type = filters.get(name);
+    if (type === undefined)
+      throw new UsageError(
+        `--attribute takes attributes of ATTRIBUTES_SCHEMA with "x-filter": true (${[...filters.keys()].join(', ') || 'there is none'}), and ${JSON.stringify(name)} is not one`,
+      );
+    if (Object.hasOwn(values, name)) throw new UsageError(`--attribute takes ${name} only once`);
+    const parsed = valueOf(value!, type);
+    if (parsed === undefined) throw new UsageError(`--attribute ${name}= takes ${VALUES[type]}`);
+    values[name] = parsed;
+  }
+  return values;
+}
+
+const VALUES = {
+  string: 'a text of 1 to 255 characters',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+};
+
+/** Returns the value of a text, in the format of JSON unless it is a string; undefined if it has none of this type. */
+function valueOf(text: string, type: keyof typeof VALUES): string | number | boolean | undefined {
+  if (type === 'string') return isAttributeValue(text) ? text : undefined;
+  if (type === 'boolean') return text === 'true' || (text === 'false' ? false : undefined);
+  const value = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : NaN;
+  return (type === 'number' ? Number.isFinite(value) : Number.isInteger(value)) ? value : undefined;
 }
 
 /** Returns milliseconds: at most a million days, so that a Date can represent their end. */

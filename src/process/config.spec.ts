@@ -16,6 +16,7 @@ const SECRET = `whsec_${Buffer.alloc(24).toString('base64')}`;
 const DOTTED = `${TOKEN}.${TOKEN}.${TOKEN}`;
 /** Returns the settings that another one needs. */
 const neededBy = (name: string): NodeJS.ProcessEnv => {
+  if (name === 'AUTH_ATTRIBUTES') return { ...JWT, ATTRIBUTES_SCHEMA: 'schema.json' };
   if (name.startsWith('AUTH_')) return JWT;
   if (name === 'CORS_HEADERS') return { CORS_ORIGINS: '*' };
   return name === 'EVENTS_SECRET' ? { EVENTS_URL: 'https://hooks.example' } : {};
@@ -55,6 +56,7 @@ describe('loadConfig', () => {
         AUTH_SCOPE_CLAIMS: 'scope, resource_access.time-logs.roles',
         AUTH_SCOPE_PREFIX: 'https://api.example/',
         AUTH_PROJECTS_CLAIM: 'https://issuer.example/projects',
+        AUTH_ATTRIBUTES: 'userId=sub, team=https://issuer.example/a=b',
         EVENTS_URL: 'https://hooks.example/path',
         EVENTS_SECRET: SECRET,
         MESSAGES_REPLY_QUEUES: 'replies-*',
@@ -101,6 +103,7 @@ describe('loadConfig', () => {
         scopeClaims: ['scope', 'resource_access.time-logs.roles'],
         scopePrefix: 'https://api.example/',
         projectsClaim: 'https://issuer.example/projects',
+        attributeClaims: { userId: 'sub', team: 'https://issuer.example/a=b' },
       },
       shutdownDelay: 15,
       apiDocs: false,
@@ -191,6 +194,14 @@ describe('loadConfig', () => {
       ],
     ),
     [
+      { ...JWT, AUTH_ATTRIBUTES: 'userId=sub' },
+      ['AUTH_ATTRIBUTES: needs the file that declares these attributes in ATTRIBUTES_SCHEMA'],
+    ],
+    [
+      { AUTH_ATTRIBUTES: 'userId=sub', ATTRIBUTES_SCHEMA: 'x' },
+      ['AUTH_ATTRIBUTES: applies only to JWTs; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE'],
+    ],
+    [
       { AUTH_ACCESS_TOKENS: 'off' },
       [
         'AUTH_ACCESS_TOKENS: off means that no token is valid; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE',
@@ -264,6 +275,16 @@ describe('loadConfig', () => {
       AUTH_SCOPE_CLAIMS: ['scope,', ',', 'scope,,scp', 'scope scp', 'x'.repeat(256)],
       AUTH_SCOPE_PREFIX: ['two words', 'x'.repeat(256)],
       AUTH_PROJECTS_CLAIM: ['two words', 'x'.repeat(256)],
+      AUTH_ATTRIBUTES: [
+        'userId',
+        'userId=',
+        '=sub',
+        '1a=sub',
+        'a=b,a=c',
+        'a=b,',
+        'a=b c',
+        'abcdefghi'.replace(/./g, '$&=x,') + 'j=x',
+      ],
       ACCESS_TOKEN: [
         ...[TOKEN.slice(1), `${TOKEN},short`, `${TOKEN},${TOKEN}1,${TOKEN}2`, `${TOKEN},`, '   '],
         ...[`${TOKEN} ${TOKEN}`, `${TOKEN}=${TOKEN}`, `${TOKEN}é`, `${TOKEN}\n${TOKEN}`, `"${TOKEN}"`],
@@ -276,7 +297,7 @@ describe('loadConfig', () => {
   });
 
   it('lists every error at once, without the values', () => {
-    const settings = `ACCESS_TOKEN ACCESS_TOKEN_FILE AUTH_ACCESS_TOKENS AUTH_AUDIENCE AUTH_AUDIENCE_CLAIM AUTH_ISSUER
+    const settings = `ACCESS_TOKEN ACCESS_TOKEN_FILE AUTH_ACCESS_TOKENS AUTH_ATTRIBUTES AUTH_AUDIENCE AUTH_AUDIENCE_CLAIM AUTH_ISSUER
       AUTH_JWKS_URL AUTH_PROJECTS_CLAIM AUTH_SCOPE_CLAIMS AUTH_SCOPE_PREFIX CORS_HEADERS CORS_ORIGINS DATABASE_URL LOG_LEVEL MIGRATION_DATABASE_URL PORT RATE_LIMIT
       SHUTDOWN_DELAY`;
     const names = settings.split(/\s+/);

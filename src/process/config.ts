@@ -151,6 +151,7 @@ export interface JwtConfig {
   readonly scopeClaims?: readonly string[] | undefined;
   readonly scopePrefix?: string | undefined;
   readonly projectsClaim?: string | undefined;
+  readonly attributeClaims?: Readonly<Record<string, string>> | undefined;
 }
 
 function jwtConfigOf(data: Settings): JwtConfig | undefined {
@@ -163,6 +164,7 @@ function jwtConfigOf(data: Settings): JwtConfig | undefined {
     scopeClaims: data.AUTH_SCOPE_CLAIMS,
     scopePrefix: data.AUTH_SCOPE_PREFIX,
     projectsClaim: data.AUTH_PROJECTS_CLAIM,
+    attributeClaims: data.AUTH_ATTRIBUTES,
   };
 }
 

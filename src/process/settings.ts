@@ -15,7 +15,15 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Either all of these settings are set, or none. */
 const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
 /** Settings that apply only to JWTs. */
-const JWT_OPTIONS = ['AUTH_AUDIENCE_CLAIM', 'AUTH_SCOPE_CLAIMS', 'AUTH_SCOPE_PREFIX', 'AUTH_PROJECTS_CLAIM'];
+const JWT_OPTIONS = [
+  ...[
+    'AUTH_AUDIENCE_CLAIM',
+    'AUTH_SCOPE_CLAIMS',
+    'AUTH_SCOPE_PREFIX',
+    'AUTH_PROJECTS_CLAIM',
+    'AUTH_ATTRIBUTES',
+  ],
+];
 /** A b64token (RFC 6750, section 2.1) of at least 32 characters. */
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
 /** The name of a header (RFC 9110, section 5.1), but for `*`, which allows all of them. */
@@ -83,6 +91,17 @@ const claims = list.refine(
   (names) => names.every((name) => /^\S{1,255}$/.test(name)),
   'must be names of claims, separated by commas, each of at most 255 characters, without spaces',
 );
+const attributeClaims = list
+  .refine(
+    (items) =>
+      items.length <= 8 &&
+      items.every((item) => /^[A-Za-z][A-Za-z0-9_]{0,31}=\S{1,255}$/.test(item)) &&
+      new Set(items.map((item) => item.split('=')[0])).size === items.length,
+    'must be at most 8 different attributes with claims, separated by commas, such as userId=sub,team=team',
+  )
+  .transform((items) =>
+    Object.fromEntries(items.map((item) => [item.split('=')[0]!, item.slice(item.indexOf('=') + 1)])),
+  );
 
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
@@ -104,6 +123,7 @@ const environment = z.object({
   AUTH_SCOPE_CLAIMS: claims.optional(),
   AUTH_SCOPE_PREFIX: word('the beginning of scopes').optional(),
   AUTH_PROJECTS_CLAIM: word('the name of a claim').optional(),
+  AUTH_ATTRIBUTES: attributeClaims.optional(),
   AUTH_ACCESS_TOKENS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CORS_ORIGINS: origins.default([]),
   CORS_HEADERS: headerNames.default([]),
@@ -179,6 +199,8 @@ function tokenFaults(variables: Variables): string[] {
   for (const name of JWT_OPTIONS)
     if (!hasJwts && variables[name] !== undefined)
       errors.push(`${name}: applies only to JWTs; it needs ${names}`);
+  if (variables.AUTH_ATTRIBUTES !== undefined && variables.ATTRIBUTES_SCHEMA === undefined)
+    errors.push('AUTH_ATTRIBUTES: needs the file that declares these attributes in ATTRIBUTES_SCHEMA');
   const isOff = variables.AUTH_ACCESS_TOKENS === 'off';
   if (isOff && !hasJwts)
     errors.push(`AUTH_ACCESS_TOKENS: off means that no token is valid; it needs ${names}`);

@@ -88,7 +88,7 @@ describe('the migrations', () => {
     const dataSource = await open();
     await dataSource.runMigrations({ transaction: 'each' });
     await expect(dataSource.undoLastMigration()).rejects.toThrow(
-      'time logs cannot go back to an earlier version: restore a backup that it has made',
+      'cannot go back to an earlier version: restore a backup that it has made',
     );
     expect(await tablesOf(dataSource, 'public')).toEqual(TABLES);
   });

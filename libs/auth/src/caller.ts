@@ -2,6 +2,7 @@ import { applyDecorators, createParamDecorator, type ExecutionContext } from '@n
 import { Reflector } from '@nestjs/core';
 import { SecurityRequirement } from '../../open-api/src/index.js';
 import { type Caller, RequestState, type Stateful, STATE } from '../../strict-request/src/index.js';
+import { checkAttributeBinding } from './attribute-binding.js';
 import { checkProjectBinding } from './project-binding.js';
 
 export type { Caller };
@@ -21,7 +22,8 @@ export function storeCaller<C extends Caller>(context: ExecutionContext, caller:
       `the property ${fault}: return { id: 'ada', scopes: ['time-logs:read'] }, without id if there is none, or undefined for no caller`,
     );
   }
-  const stored = caller.projects === undefined ? caller : withValidProjects(caller);
+  const stored =
+    caller.projects === undefined && caller.attributes === undefined ? caller : withValidBounds(caller);
   (context.getArgByIndex<Stateful>(0)[STATE] ??= new RequestState()).caller = stored;
   return stored;
 }
@@ -36,10 +38,16 @@ function faultOf(caller: unknown): string | undefined {
   return 'id of a caller is not a text of at least one character, without U+0000';
 }
 
-function withValidProjects<C extends Caller>(caller: C): C {
+function withValidBounds<C extends Caller>(caller: C): C {
   // The spread omits properties that a host's caller inherits from its class.
-  const { id, scopes, projects } = caller;
-  return { ...caller, id, scopes, projects: checkProjectBinding(projects) };
+  const { id, scopes, projects, attributes } = caller;
+  return {
+    ...caller,
+    id,
+    scopes,
+    ...(projects !== undefined && { projects: checkProjectBinding(projects) }),
+    ...(attributes !== undefined && { attributes: checkAttributeBinding(attributes) }),
+  };
 }
 
 /** Returns the caller that a guard stored with a request or with the data of a message. */

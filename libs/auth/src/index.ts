@@ -7,6 +7,7 @@ export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { DelegatingVerifier } from './delegating.verifier.js';
 export { type Caller, callerOf, type CallerResolver, MessageCaller, Scopes } from './caller.js';
 export { PublicRoute, IS_PUBLIC } from './public-route.decorator.js';
+export { isAttributeBinding, isAttributeValue } from './attribute-binding.js';
 export { MAX_PROJECTS, parseProjectBinding } from './project-binding.js';
 export { TokenVerifier } from './token-verifier.js';
 export { VerificationCache } from './verification-cache.js';

@@ -1,4 +1,4 @@
-import { type Caller, parseProjectBinding } from '../../auth/src/index.js';
+import { type Caller, isAttributeValue, parseProjectBinding } from '../../auth/src/index.js';
 
 /**
  * Returns a claim of a token. A name that the token does not have is read as a path with dots, such
@@ -38,4 +38,21 @@ export function projectsOf(claims: unknown, name: string | undefined): Caller['p
   const value = claimOf(claims, name);
   const isForAll = Array.isArray(value) && value.length === 1 && value[0] === '*';
   return isForAll ? undefined : parseProjectBinding(value, `the claim ${name}`);
+}
+
+/**
+ * Returns the values of the claims to which a caller is bound, by attributes. Returns the name of a claim whose value
+ * cannot bind: the caller must not get more access by that.
+ */
+export function attributesOf(
+  claims: unknown,
+  names: Readonly<Record<string, string>>,
+): NonNullable<Caller['attributes']> | string {
+  const values: Record<string, string | number | boolean> = {};
+  for (const [attribute, claim] of Object.entries(names)) {
+    const value = claimOf(claims, claim);
+    if (!isAttributeValue(value)) return claim;
+    values[attribute] = value;
+  }
+  return values;
 }

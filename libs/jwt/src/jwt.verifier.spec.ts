@@ -98,6 +98,24 @@ describe('JwtVerifier', () => {
       ]);
     });
 
+    it('with the attributes of claims, or bound to no project if one of them cannot bind', async () => {
+      verifier = newVerifier(keys, { attributeClaims: { userId: 'sub', team: 'org.team' } });
+      const boundsOf = async (claims: Claims) => {
+        const { projects, attributes } = (await verify(claims))!;
+        return { projects, attributes };
+      };
+      for (const team of ['sales', 1.5, false])
+        expect(await boundsOf({ org: { team } })).toEqual({ attributes: { userId: 'ada', team } });
+      for (const team of [undefined, null, '', 'x'.repeat(256), ['sales'], {}, 'a\0b'])
+        expect(await boundsOf({ org: { team } })).toEqual({ projects: [] });
+      expect(lines.filter((line) => String(line).includes('bound'))).toEqual(
+        Array<string>(7).fill(
+          'a caller is bound to no project: the claim org.team is no number, boolean or text of 1 to 255 characters',
+        ),
+      );
+      expect(await boundsOf({ scope: 'read time-logs:all' })).toEqual({});
+    });
+
     it('for a token without kid and a key without use, if exactly one key matches', async () => {
       const plain = { ...key, jwk: await jose.exportJWK(key.publicKey) };
       const token = await sign({}, { kid: undefined });

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type * as Jose from 'jose';
 import { type Caller, TokenVerifier, VerificationCache } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
-import { claimOf, projectsOf, scopesOf } from './claims.js';
+import { attributesOf, claimOf, projectsOf, scopesOf } from './claims.js';
 import { hasJwtForm } from './jwt-form.js';
 import type { RemoteKeySet } from './remote-key-set.js';
 
@@ -34,7 +34,12 @@ export interface ExpectedClaims {
   readonly scopePrefix?: string | undefined;
   /** The claim with the projects of a caller; undefined if callers have all projects. */
   readonly projectsClaim?: string | undefined;
+  /** The claims to whose values callers are bound, by attributes. Those with the scope of all logs are not. */
+  readonly attributeClaims?: Readonly<Record<string, string>> | undefined;
 }
+
+/** The scope of callers that are not bound to attributes. */
+const UNBOUND_SCOPE = 'time-logs:all';
 
 /**
  * Verifies JWTs (RFC 7519) of one issuer. Ignores keys that a token names itself (`jwk`, `jku`,
@@ -72,17 +77,29 @@ export class JwtVerifier extends TokenVerifier {
     if (cached) return cached.caller;
     const claims = await this.claimsOf(token);
     if (!claims) return undefined;
-    const { issuer, scopeClaims = ['scope', 'scp'], scopePrefix = '', projectsClaim } = this.expected;
+    const { issuer, scopeClaims = ['scope', 'scp'], scopePrefix = '' } = this.expected;
     const scopes = scopesOf(claims, scopeClaims, scopePrefix);
     if (scopes.length === 0)
       this.logger.debug(`a caller has no scopes: its JWT has none in ${scopeClaims.join(', ')}`);
     // The JSON of issuer and subject is unambiguous, and unlike the ids of other kinds of tokens.
     const id = JSON.stringify([issuer, claims.sub]);
-    const caller = { id, scopes, projects: projectsOf(claims, projectsClaim) };
+    const caller = { id, scopes, ...this.boundsOf(claims, scopes) };
     const remainingMs = (claims.exp + CLOCK_TOLERANCE_SECONDS) * 1_000 - this.now();
     const validUntil = startedAt + Math.min(CACHE_TTL_MS, remainingMs);
     this.cache.set(digest, { caller, validUntil });
     return caller;
+  }
+
+  private boundsOf(claims: Claims, scopes: readonly string[]): Pick<Caller, 'projects' | 'attributes'> {
+    const { projectsClaim, attributeClaims } = this.expected;
+    const projects = projectsOf(claims, projectsClaim);
+    if (attributeClaims === undefined || scopes.includes(UNBOUND_SCOPE)) return { projects };
+    const attributes = attributesOf(claims, attributeClaims);
+    if (typeof attributes !== 'string') return { projects, attributes };
+    this.logger.debug(
+      `a caller is bound to no project: the claim ${attributes} is no number, boolean or text of 1 to 255 characters`,
+    );
+    return { projects: [] };
   }
 
   /** Returns the claims of a valid token; undefined for any other. */

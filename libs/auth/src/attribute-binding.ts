@@ -1,0 +1,30 @@
+import type { Caller } from './caller.js';
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
+const MAX_ATTRIBUTES = 8;
+const MAX_LENGTH = 255;
+
+/** Returns whether a caller can be bound to a value of an attribute. */
+export function isAttributeValue(value: unknown): value is string | number | boolean {
+  if (typeof value === 'string') {
+    const isShort = value !== '' && value.length <= MAX_LENGTH;
+    return isShort && value.isWellFormed() && !value.includes('\0');
+  }
+  return typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** Returns whether a value is the values of attributes to which a caller can be bound. */
+export function isAttributeBinding(value: unknown): value is NonNullable<Caller['attributes']> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const entries = Object.entries(value);
+  if (entries.length === 0 || entries.length > MAX_ATTRIBUTES) return false;
+  return entries.every(([name, one]) => NAME.test(name) && isAttributeValue(one));
+}
+
+/** Returns a copy of the values to which the code of a host has bound a caller. Throws an Error for any other value. */
+export function checkAttributeBinding(value: unknown): Caller['attributes'] {
+  if (isAttributeBinding(value)) return { ...value };
+  throw new Error(
+    `the property attributes of a caller is not an object with 1 to ${MAX_ATTRIBUTES} strings, numbers or booleans: return { userId: 'ada' }, or undefined for all logs`,
+  );
+}
