@@ -23,12 +23,13 @@ export function requiresAttributes(schema: AttributesSchema): boolean | undefine
   return undefined;
 }
 
-/** Adds the schema of attributes to the schemas of logs. */
-export function withAttributesSchema(
-  schemas: Schemas,
+/** Adds the schema of attributes to the schemas of logs. Hosts may lack the types of OpenAPI. */
+export function withAttributesSchema<Some extends object>(
+  named: Some,
   schema: AttributesSchema,
   isRequired = false,
-): Schemas {
+): Some {
+  const schemas = named as unknown as Schemas;
   const withAttributes = (name: string, attributes: SchemaObject): SchemaObject => {
     const { properties, ...log } = schemas[name]!;
     return { ...log, properties: { ...properties, attributes } };
@@ -40,9 +41,9 @@ export function withAttributesSchema(
   // A patch has a part of the attributes, which alone need not match their schema.
   const TimeLogPatch = withAttributes('TimeLogPatch', { ...ANY_OBJECT, nullable: true });
   const described: Schemas = { ...schemas, ...(Object.fromEntries(changed) as Schemas), TimeLogPatch };
-  if (!isRequired) return described;
+  if (!isRequired) return described as unknown as Some;
   const { required = [], ...log } = described.NewTimeLog!;
-  return { ...described, NewTimeLog: { ...log, required: [...required, 'attributes'] } };
+  return { ...described, NewTimeLog: { ...log, required: [...required, 'attributes'] } } as unknown as Some;
 }
 
 /** Returns the query parameters of filters. */

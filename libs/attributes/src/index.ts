@@ -1,11 +1,11 @@
 /* Without it, the attributes of logs have no schema, and nobody can filter by them or be bound to them. */
 
-export { type AttributeFilters, queryParametersOf } from './attribute-filters.js';
+export type { AttributeFilters } from './attribute-filters.js';
 export { attributeProviders } from './attribute-providers.js';
 export { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
 export { filterParameters, requiresAttributes, withAttributesSchema } from './attributes-document.js';
 export { type FilterNames, hostFilters } from './host-filters.js';
-export { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
+export { deepFreeze, isPlainObject, jsonCopy, jsonFault } from './json.js';
 export {
   type AttributesOf,
   type AttributesSchema,
