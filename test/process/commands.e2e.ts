@@ -66,6 +66,23 @@ describe('the token command', () => {
     expect((await token('list')).stdout).toContain(`\n  bound to ${uuids(100).join(' ')}\n`);
   });
 
+  it('makes a token that is bound to attributes, and list shows them', async () => {
+    const bound = ['create', '--name', 'Own', '--attribute', 'userId=ada=b'];
+    expect((await token(...bound)).stderr).toMatch('--attribute needs the file');
+    const schema = join(import.meta.dirname, '..', '..', 'docker', 'attributes', 'person.json');
+    const withSchema = (...args: string[]) =>
+      run('token', args, { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: schema });
+    expect(await withSchema(...bound)).toMatchObject({ code: 0, stderr: '' });
+    expect((await token('list')).stdout).toContain('\n  bound to userId=ada=b\n');
+    for (const [value, message] of [
+      ['userId', '--attribute takes a name and a value, such as userId=ada'],
+      ['team=a', '(userId), and "team" is not one'],
+      [`userId=${'x'.repeat(256)}`, '--attribute userId= takes a text of 1 to 255 characters'],
+    ] as const)
+      expect((await withSchema('create', '--name', 'X', '--attribute', value)).stderr).toContain(message);
+    expect((await withSchema(...bound, '--attribute', 'userId=b')).stderr).toContain('userId only once');
+  });
+
   it('revokes a token by the id that list shows', async () => {
     await token('create', '--name', 'Short');
     const [id = ''] = (await rowOf('Short')).split(' ');
@@ -119,11 +136,17 @@ describe('the token command', () => {
       ['create', '--name', 'x', ...uuids(101).flatMap((project) => ['--project', project])],
       'a token can be bound to at most 100 projects; these are 101',
     ],
-    [['list', '--project', uuids(1)[0]!], '--name, --scope, --project and --expires are only for create'],
+    [
+      ['list', '--project', uuids(1)[0]!],
+      '--name, --scope, --project, --attribute and --expires are only for create',
+    ],
     [['revoke', 'x'], 'revoke takes the id of a token'],
     [['rotate', 'x'], 'rotate takes the id of a token'],
     [['rotate', uuids(1)[0]!, '--overlap', '0'], '--overlap takes a number and d, h or m, such as 1h'],
-    [['rotate', uuids(1)[0]!, '--name', 'x'], '--name, --scope, --project and --expires are only for create'],
+    [
+      ['rotate', uuids(1)[0]!, '--name', 'x'],
+      '--name, --scope, --project, --attribute and --expires are only for create',
+    ],
     [['revoke', uuids(1)[0]!, '--overlap', '1h'], '--overlap is only for rotate'],
     [['crate'], 'there is no command crate: say create, list, rotate ID or revoke ID'],
     [['list', 'more'], 'say create, list, rotate ID or revoke ID'],

@@ -37,7 +37,7 @@ export class ExportService {
     throwFaults([formatFault(format)]);
     const matching = filterOf(filter, this.attributes);
     requireFunction('use', use);
-    const call = checkedOptions(options);
+    const call = checkedOptions(options, this.attributes);
     const access = accessTo(matching.projectIds, call);
     const { caller, signal } = call;
     signal?.throwIfAborted();

@@ -83,11 +83,25 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 const OPTION_NAMES = Object.keys(RULES);
 
+/** The message for a token whose attribute the schema no longer declares as a filter. */
+const ATTRIBUTE_NOT_DECLARED = 'the token is bound to an attribute that this service does not filter by';
+
 /**
  * Checks the options of a call from the code of a host: those of requests are checked already. Returns them with an
- * access in lower case. Throws DomainError VALIDATION_ERROR.
+ * access in lower case. Throws DomainError VALIDATION_ERROR, or FORBIDDEN if it is bound to attributes that `known`
+ * has no filter for.
  */
-export function checkedOptions<Options extends CallOptions>(options: Options): Options {
+export function checkedOptions<Options extends CallOptions>(
+  options: Options,
+  known?: TimeLogAttributes,
+): Options {
+  const checked = checkedForm(options);
+  const bound = known && checked.access && attributesIn(checked.access);
+  if (!bound || Object.keys(bound).every((name) => known.filters.has(name))) return checked;
+  throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_DECLARED);
+}
+
+function checkedForm<Options extends CallOptions>(options: Options): Options {
   if ((options as { readonly [CHECKED]?: true } | null)?.[CHECKED]) return options;
   throwFaults([membersFault('options', options, OPTION_NAMES)]);
   const faults = Object.entries(options).map(([name, value]: [string, unknown]) => {
@@ -156,7 +170,7 @@ export function readArguments(
   options: CallOptions,
   attributes: TimeLogAttributes,
 ): [TimeLogFilter, PageRequest, TimeLogAccess, caller: string | undefined] {
-  const call = checkedOptions(options);
+  const call = checkedOptions(options, attributes);
   const matching = filterOf(filter, attributes);
   return [matching, pageOf(page), accessTo(matching.projectIds, call), call.caller?.id];
 }

@@ -39,6 +39,19 @@ describe('TimeLogService', () => {
     service = new TimeLogService(repository, ids);
   });
 
+  it.each<[string, (options: ChangeOptions) => Promise<unknown>]>([
+    ['record', (options) => service.record(values, options)],
+    ['list', (options) => service.list(everything, undefined, options)],
+    ['get', (options) => service.get(OTHER, options)],
+    ['delete', (options) => service.delete(OTHER, options)],
+  ])('%s refuses a caller that is bound to an attribute without a filter', async (_name, call) => {
+    const access: TimeLogAccess = { projects: ALL_PROJECTS, attributes: { userId: 'ada' } };
+    await expect(call({ access })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'the token is bound to an attribute that this service does not filter by',
+    });
+  });
+
   it('iterates over all logs, or project by project, newest date first', async () => {
     const [one, other] = [values.projectId.toLowerCase(), OTHER];
     const added = ['2026-01-01', '2026-01-03', '2026-01-02'].flatMap((date) =>

@@ -66,7 +66,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues<Sent>, options: RecordOptions = {}): Promise<TimeLog<A>> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     const log = TimeLog.record(await this.checked(values, options), this.ids.next());
     requireAccess([log], options);
     const stored = await this.writesOf(options).add(log, options.deadline);
@@ -83,7 +83,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     requireIdempotencyKey(key);
     const log = TimeLog.record(await this.checked(values, options), this.ids.next());
     requireAccess([log], options);
@@ -99,7 +99,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     values: readonly TimeLogValues<Sent>[],
     options: RecordOptions = {},
   ): Promise<TimeLog<A>[]> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     const logs = await this.newLogs(values, options);
     if (logs.length === 0) return [];
     const stored = await this.writesOf(options).addAll(logs, options.caller?.id, options.deadline);
@@ -112,7 +112,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     requireIdempotencyKey(key);
     const logs = await this.newLogs(values, options);
     if (logs.length === 0) return { logs: [], isReplay: false };
@@ -127,7 +127,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * NOT_FOUND, or PRECONDITION_FAILED if the log has none of the versions in `ifMatch`.
    */
   async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     const checked = await this.checkedCorrection(values, undefined, options);
     const target = checkedId(id);
     requireAccess([checked], options);
@@ -150,7 +150,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     change: (log: TimeLog<A>) => TimeLogValues<A | Sent> | Promise<TimeLogValues<A | Sent>>,
     options: ChangeOptions = {},
   ): Promise<TimeLog<A>> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     requireFunction('change', change);
     this.requireSupport(options, true);
     for (let retries = MAX_PATCH_RETRIES; ; retries--) {
@@ -173,7 +173,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * SERVICE_UNAVAILABLE, PRECONDITION_FAILED, or CONFLICT if tables of a host refer to it.
    */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     const expected = await this.expected(id, options);
     const writes = this.writesOf(options);
     const access = accessTo(undefined, options);
@@ -186,7 +186,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * SERVICE_UNAVAILABLE.
    */
   async get(id: string, options: RecordOptions = {}): Promise<TimeLog<A>> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     this.requireSupport(options);
     const access = accessTo(undefined, options);
     const log = await this.writesOf(options).get(checkedId(id), access, options.caller?.id);
@@ -203,7 +203,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogPage<A>> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     this.requireSupport(options);
     return this.timeLogs.find(...readArguments(filter, page, options, this.attributes)) as Promise<
       TimeLogPage<A>
@@ -219,7 +219,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     filter?: TimeLogFilterInput,
     options: CallOptions = {},
   ): AsyncGenerator<TimeLog<A>, undefined> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     const { timeLogs } = this;
     if (!timeLogs.after)
       throw new Error(
@@ -246,7 +246,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogItems> {
-    options = checkedOptions(options);
+    options = checkedOptions(options, this.attributes);
     this.requireSupport(options);
     return this.timeLogs.items(...readArguments(filter, page, options, this.attributes));
   }
