@@ -1,4 +1,4 @@
-import type { Caller } from './caller.js';
+import type { Caller } from '../../strict-request/src/index.js';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
 const MAX_ATTRIBUTES = 8;
