@@ -11,7 +11,8 @@ const READ_MODEL = '^src/(totals|feed|export)/';
 /** What composes them. */
 const COMPOSING = '^src/time-log/time-log\\.module\\.ts$';
 /** The libs that the core does without. The others are its building blocks. */
-const PACKAGES = '^libs/(attributes|backup|embedded-postgres|event-relay|host-kit|jwt|messages|time-log-client)/';
+const PACKAGES =
+  '^libs/(attributes|backup|embedded-postgres|event-relay|host-kit|jwt|messages|time-log-client)/';
 
 /** What is loaded before anything else, so that a mistake in a setting is reported at once. */
 const SETTINGS =
