@@ -11,8 +11,8 @@ export const migrateCommand: Command = {
 Brings the schema of the configured database up to date, and the indexes of the filters in ATTRIBUTES_SCHEMA.`,
   run: async (context) => {
     refuseArguments(context.args);
-    const attributes = await readAttributes(context.settings());
-    return withDatabase(context, async ({ migrationUrl: url, migrationSetting: setting }) => {
+    return withDatabase(context, async ({ migrationUrl: url, migrationSetting: setting }, config) => {
+      const attributes = await readAttributes(config);
       const changed: string[] = [];
       const afterwards = async (runner: QueryRunner) => {
         changed.push(...(await updateIndexes(attributes, runner)));

@@ -115,7 +115,7 @@ describe('the arguments of services', () => {
     option(
       'access',
       [null, PROJECT, ['x'], [[PROJECT]], [null], { 0: PROJECT }],
-      "'all' or an array of UUIDs",
+      "'all' or an array of UUIDs, or an object with these as projects, and with attributes",
     ),
     option('caller', [null, 'ada', { id: 7 }], 'an object, with a string as id if it has one'),
     option('manager', [null, 0, 'x'], 'the EntityManager of a transaction'),
