@@ -6,10 +6,4 @@ export { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
 export { filterParameters, requiresAttributes, withAttributesSchema } from './attributes-document.js';
 export { type FilterNames, hostFilters } from './host-filters.js';
 export { deepFreeze, isPlainObject, jsonCopy, jsonFault } from './json.js';
-export {
-  type AttributesOf,
-  type AttributesSchema,
-  SchemaAttributes,
-  type SentAttributesOf,
-} from './schema-attributes.js';
-export type { AttributesDefinition } from './schema-file.js';
+export { type AttributesOf, type AttributesSchema, type SentAttributesOf } from './schema-attributes.js';
