@@ -68,12 +68,15 @@ export async function execute(
 ): Promise<number> {
   const { usage, interrupted, run } = command;
   const { args, signal, printError } = environment;
+  // Read once: a command may ask several times, and each reading reports the file with settings.
+  let config: Config | undefined;
+  const settings = () => (config ??= environment.settings());
   const progress = new ProgressLine(stderr);
   const log = (line: string) => progress.printLine(line);
   // An error is printed once, at the end.
   Logger.overrideLogger({ log, warn: log, error: () => undefined });
   try {
-    const result = asksForHelp(args) ? usage : await run({ ...environment, progress });
+    const result = asksForHelp(args) ? usage : await run({ ...environment, settings, progress });
     progress.end();
     print(typeof result === 'string' ? result : result.failure);
     return typeof result === 'string' ? 0 : 1;
