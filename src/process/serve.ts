@@ -8,10 +8,11 @@ import { AppModule, MODULES, readAttributes } from '../app.module.js';
 import { EMBEDDED_DATABASES } from '../packages.js';
 import type { Config } from './config.js';
 import { openDatabase } from '../database/setup/index.js';
+import { TimeLogAttributes } from '../time-log/index.js';
 import { listen } from './listen.js';
 import { ServiceLogger } from './service-logger.js';
 import { findTracing } from './tracing.js';
-import { firstToken, lacksToken, welcomeText } from './welcome.js';
+import { firstAttributes, firstToken, lacksToken, welcomeText } from './welcome.js';
 
 /** A message from before the logger exists. */
 export interface StartupMessage {
@@ -74,7 +75,15 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
         logger.warn('no token is valid: create one with npm run --silent token -- create --name NAME');
       // After each restart of a server, the first steps would hide the last lines of its log.
       else if (config.isProduction ? token?.isNew : (token ?? noToken))
-        print(welcomeText({ ...config, tokenFile: token?.file, port, today: new Date() }));
+        print(
+          welcomeText({
+            ...config,
+            tokenFile: token?.file,
+            port,
+            today: new Date(),
+            attributes: await firstAttributes(app.get(TimeLogAttributes, { strict: false })),
+          }),
+        );
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await app.close();

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { welcomeText } from './welcome.js';
+import { TimeLogAttributes } from '../time-log/index.js';
+import { firstAttributes, welcomeText } from './welcome.js';
 
 const TODAY = new Date('2026-01-31T23:30:00Z');
 
@@ -89,6 +90,15 @@ describe('welcomeText', () => {
     });
   });
 
+  it('records attributes, and records nothing if none are known', () => {
+    const [record] = commandsOf(textWith({ attributes: { userId: 'me' } }));
+    const body = argumentsOf(record!.replace('$(cat', '$(echo'))[7]!;
+    expect(JSON.parse(body)).toMatchObject({ attributes: { userId: 'me' } });
+    const text = textWith({ attributes: null });
+    expect(text).not.toContain('Record a log');
+    expect(commandsOf(text)).toHaveLength(1);
+  });
+
   it.each([
     [undefined, 'http://localhost:8080/'],
     ['0.0.0.0', 'http://localhost:8080/'],
@@ -104,5 +114,25 @@ describe('welcomeText', () => {
 
   it('does not mention /docs if it is off', () => {
     expect(textWith({ apiDocs: false })).not.toContain('/docs');
+  });
+});
+
+describe('firstAttributes', () => {
+  const FAULT = { field: 'attributes', rule: 'schema', params: {}, message: 'is not valid' };
+  const accepting = (accepts: (sent: unknown) => boolean) =>
+    Object.assign(new TimeLogAttributes(), {
+      filters: new Map([
+        ['userId', 'string'],
+        ['billable', 'boolean'],
+      ]),
+      check: async (sent: unknown) => ({ faults: accepts(sent) ? [] : [FAULT] }),
+    });
+
+  it.each([
+    ['no attributes', () => true, undefined],
+    ['a text for each filter', (sent: unknown) => sent !== undefined, { userId: 'me' }],
+    ['other attributes', () => false, null],
+  ])('is what a schema accepts: %s', async (_title, accepts, expected) => {
+    expect(await firstAttributes(accepting(accepts))).toEqual(expected);
   });
 });

@@ -3,6 +3,7 @@ import { AccessTokenService, ensureFirstToken, firstTokenFile } from '../access-
 import { firstTokenScopes } from '../app.module.js';
 import type { Config } from './config.js';
 import type { OpenDatabase } from '../database/setup/index.js';
+import type { TimeLogAttributes } from '../time-log/index.js';
 
 export interface WelcomeOptions {
   /** Absolute path of the file that holds a token; undefined if there is no token yet. */
@@ -13,6 +14,8 @@ export interface WelcomeOptions {
   readonly today: Date;
   /** Whether the service serves `/docs`. */
   readonly apiDocs: boolean;
+  /** The attributes of the first log; null if none are known that the schema accepts. */
+  readonly attributes?: object | null | undefined;
 }
 
 /**
@@ -45,6 +48,14 @@ export async function lacksToken(
     .catch(() => true));
 }
 
+/** Returns attributes for a first log: none, or a text for each filter; null if the schema accepts neither. */
+export async function firstAttributes(schema: TimeLogAttributes): Promise<WelcomeOptions['attributes']> {
+  const texts = [...schema.filters].filter(([, type]) => type === 'string').map(([name]) => [name, 'me']);
+  for (const attributes of [undefined, Object.fromEntries(texts) as object])
+    if ((await schema.check(attributes)).faults.length === 0) return attributes;
+  return null;
+}
+
 /** Sets the variable that the next commands read, so that all of them can be pasted. */
 const CREATE_TOKEN = [
   'There is no token here. Create one in the folder of the service, with its',
@@ -58,28 +69,28 @@ const CREATE_TOKEN = [
  * Returns two shell commands in short lines, which record a log and list it, and the address of `/docs`.
  * The commands read the token from a file or a variable, because printed text ends up in logs.
  */
-export function welcomeText({ tokenFile, host, port, today, apiDocs }: WelcomeOptions): string {
+export function welcomeText(options: WelcomeOptions): string {
+  const { tokenFile, host, port, today, apiDocs, attributes } = options;
   const base = `http://${clientHost(host)}:${port}`;
   const url = `${base}/api/v1/time-logs`;
   // The response does not end with a newline, so the prompt would follow on the same line.
   const curl = "curl -w '\\n'";
   const token = tokenFile === undefined ? '$TOKEN' : `$(cat ${shellQuote(tokenFile)})`;
   const authorization = `-H "Authorization: Bearer ${token}"`;
+  const more = attributes ? `,\n  "attributes":${JSON.stringify(attributes)}` : '';
   const body = `{"projectId":"3f2504e0-4f89-41d3-9a0c-0305e82c3301","duration":1.5,
-  "description":"My first log","date":"${today.toISOString().slice(0, 10)}"}`;
+  "description":"My first log","date":"${today.toISOString().slice(0, 10)}"${more}}`;
+  const record = inLines(
+    curl,
+    authorization,
+    "-H 'Content-Type: application/json'",
+    `-d ${shellQuote(body)}`,
+    shellQuote(url),
+  );
   return [
     '',
     ...(tokenFile === undefined ? CREATE_TOKEN : []),
-    'Record a log:',
-    '',
-    inLines(
-      curl,
-      authorization,
-      "-H 'Content-Type: application/json'",
-      `-d ${shellQuote(body)}`,
-      shellQuote(url),
-    ),
-    '',
+    ...(attributes === null ? [] : ['Record a log:', '', record, '']),
     'List the logs:',
     '',
     inLines(curl, authorization, shellQuote(url)),

@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
@@ -61,9 +62,11 @@ describe('the service without DATABASE_URL', () => {
     const before = await pasted(again.output(), 1);
     expect(before).toMatchObject({ meta: { total: 2 } });
     expect(await again.end('SIGKILL')).toBe('SIGKILL');
-    const last = await startHere(env());
+    const ATTRIBUTES_SCHEMA = join(import.meta.dirname, '..', '..', 'docker', 'attributes', 'person.json');
+    const last = await startHere({ ...env(), ATTRIBUTES_SCHEMA });
     await eventually(() => expect(last.written.said).toContain('Try it'));
     expect(await pasted(last.written.said, 1)).toEqual(before);
+    expect(await pasted(last.written.said, 0)).toMatchObject({ data: { attributes: { userId: 'me' } } });
     expect((await tokenFile()).trim()).toBe(token);
     await last.end();
   });
