@@ -27,7 +27,7 @@ describe('the package for hosts', () => {
         .join('/'),
     );
     const libs =
-      'auth batching errors event-relay host-kit measures messages open-api strict-request strict-url'.split(
+      'attributes auth batching errors event-relay host-kit measures messages open-api strict-request strict-url'.split(
         ' ',
       );
     const build = (folder: string) => [
