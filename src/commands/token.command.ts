@@ -35,7 +35,7 @@ export const tokenCommand: Command = {
 
 SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
 --project restricts the token to a project, or to several (at most ${MAX_PROJECTS}); without it a token has access to all.
---attribute restricts the token to the logs with this value of an attribute that ATTRIBUTES_SCHEMA lets filters name.
+--attribute restricts the token to the logs with this value of an attribute, which ATTRIBUTES_SCHEMA must declare as a filter.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
 rotate replaces the secret of a token, whose id and idempotency keys stay. With --overlap (like --expires) the
 earlier secret works that long, otherwise at most 5 seconds. Another rotation ends the overlap.
