@@ -8,13 +8,15 @@ import {
 } from 'time-logs/time-log';
 
 /** The parameters of a method, whatever a later version adds to them. */
-type Of<Name extends Exclude<keyof TimeLogRepository, 'onRecorded'>> = Parameters<
-  NonNullable<TimeLogRepository[Name]>
+type Of<Name extends keyof TimeLogRepository> = Parameters<
+  Extract<TimeLogRepository[Name], (...given: never[]) => unknown>
 >;
 type Rest<Given extends unknown[]> = Given extends [unknown, ...infer Others] ? Others : never;
 
 /** An adapter of this host around another one: it keeps how long each kind of question takes. */
 export class TimedTimeLogRepository extends TimeLogRepository {
+  /** As the other adapter, which gets each question unchanged. */
+  override readonly filtersAttributes: boolean;
   /** By method: how often it was asked, and the milliseconds that this took in all. */
   readonly times = new Map<string, { calls: number; milliseconds: number }>();
 
@@ -22,6 +24,7 @@ export class TimedTimeLogRepository extends TimeLogRepository {
     private readonly kept: TimeLogRepository & Required<Pick<TimeLogRepository, 'after' | 'replaced'>>,
   ) {
     super();
+    this.filtersAttributes = kept.filtersAttributes;
     kept.onRecorded(() => this.recorded());
   }
 
