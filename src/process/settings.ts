@@ -16,13 +16,11 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
 /** Settings that apply only to JWTs. */
 const JWT_OPTIONS = [
-  ...[
-    'AUTH_AUDIENCE_CLAIM',
-    'AUTH_SCOPE_CLAIMS',
-    'AUTH_SCOPE_PREFIX',
-    'AUTH_PROJECTS_CLAIM',
-    'AUTH_ATTRIBUTES',
-  ],
+  'AUTH_AUDIENCE_CLAIM',
+  'AUTH_SCOPE_CLAIMS',
+  'AUTH_SCOPE_PREFIX',
+  'AUTH_PROJECTS_CLAIM',
+  'AUTH_ATTRIBUTES',
 ];
 /** A b64token (RFC 6750, section 2.1) of at least 32 characters. */
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;

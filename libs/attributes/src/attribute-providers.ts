@@ -23,10 +23,10 @@ interface DefinitionFactory<Injected extends unknown[]> {
 }
 
 /** Returns the providers that give logs attributes, in requests, in messages and in the code of a host. */
-export function attributeProviders<Injected extends unknown[]>(
-  of: AttributesDefinition | DefinitionFactory<Injected>,
-): Provider[] {
-  const { inject = [], useFactory } = 'useFactory' in of ? of : { useFactory: () => of };
+export function attributeProviders<Injected extends unknown[]>({
+  inject = [],
+  useFactory,
+}: DefinitionFactory<Injected>): Provider[] {
   return [
     {
       provide: TimeLogAttributes,

@@ -1,14 +1,13 @@
-import type { AttributesDefinition } from './schema-file.js';
 import { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
 import { attributeProviders } from './attribute-providers.js';
-import { readSchemaFile } from './schema-file.js';
+import { type AttributesDefinition, readSchemaFile } from './schema-file.js';
 import { describeAttributes } from './service-document.js';
 
 /** The attributes of the service, which `ATTRIBUTES_SCHEMA` describes. */
 export const fileAttributes = {
   read: readSchemaFile,
   providers: (definition: AttributesDefinition) => [
-    ...attributeProviders(definition),
+    ...attributeProviders({ useFactory: () => definition }),
     indexCheck('run npm run migrate'),
   ],
   updateIndexes: updateAttributeIndexes,

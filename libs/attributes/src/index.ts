@@ -5,5 +5,5 @@ export { attributeProviders } from './attribute-providers.js';
 export { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
 export { filterParameters, requiresAttributes, withAttributesSchema } from './attributes-document.js';
 export { type FilterNames, hostFilters } from './host-filters.js';
-export { deepFreeze, isPlainObject, jsonCopy, jsonFault } from './json.js';
-export { type AttributesOf, type AttributesSchema, type SentAttributesOf } from './schema-attributes.js';
+export { deepFreeze, jsonCopy, jsonFault } from './json.js';
+export type { AttributesOf, AttributesSchema, SentAttributesOf } from './schema-attributes.js';

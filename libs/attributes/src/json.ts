@@ -1,7 +1,5 @@
 import { isPlainObject, textFault } from '../../../src/time-log/index.js';
 
-export { isPlainObject };
-
 /** The maximum depth and size of JSON. */
 export interface JsonBounds {
   /** The levels of objects and arrays, including the outermost. */

@@ -3,11 +3,12 @@ import {
   type Attributes,
   type AttributeValues,
   type CheckedAttributes,
+  isPlainObject,
   TimeLogAttributes,
 } from '../../../src/time-log/index.js';
 import { type AttributeFilters, filterValuesFaults, lengthFault } from './attribute-filters.js';
 import { issueFaults, type SchemaIssue } from './attribute-issues.js';
-import { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
+import { deepFreeze, type JsonBounds, jsonCopy, jsonFault } from './json.js';
 
 /** The schema of attributes: a Standard Schema (https://standardschema.dev), such as one of zod. */
 export interface AttributesSchema {

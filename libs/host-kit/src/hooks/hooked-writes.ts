@@ -3,6 +3,7 @@ import {
   type Attributes,
   type CallWrites,
   type IdempotencyKey,
+  isPlainObject,
   normalizedValues,
   type TimeLogAccess,
   type RecordOptions,
@@ -15,7 +16,7 @@ import {
 } from '../../../../src/time-log/index.js';
 import { faultOf, throwFaults } from '../../../errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../../strict-request/src/index.js';
-import { deepFreeze, isPlainObject, jsonCopy, jsonFault } from '../../../attributes/src/index.js';
+import { deepFreeze, jsonCopy, jsonFault } from '../../../attributes/src/index.js';
 import { changeOfRecord, runWithin, type SharedCreates, writtenChange } from './shared-creates.js';
 import type { BatchedTimeLogHooks, TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
 
