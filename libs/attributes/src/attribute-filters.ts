@@ -1,3 +1,4 @@
+import { ATTRIBUTE_NAME, isTooLong, MAX_ATTRIBUTE_LENGTH, MAX_ATTRIBUTES } from '../../auth/src/index.js';
 import { type Fault, faultOf } from '../../errors/src/index.js';
 import { type ExtraParameters, Omittable, Rule } from '../../strict-request/src/index.js';
 import {
@@ -11,10 +12,8 @@ import {
 /** The attributes by which logs can be filtered, and their types. */
 export type AttributeFilters = ReadonlyMap<string, AttributeType>;
 
-const NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
-const MAX_FILTERS = 8;
+/** The maximum number of attributes in one filter. */
 const MAX_VALUES = 3;
-export const MAX_TEXT_LENGTH = 255;
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 const TYPES: Readonly<Record<AttributeType, readonly [isValid: (value: unknown) => boolean, rule: string]>> =
@@ -33,10 +32,10 @@ export function ruleOfType(type: AttributeType): string {
 /** Returns filters. Throws a one-line Error for a name or a type that cannot be one. */
 export function filtersOf(entries: Iterable<readonly [name: string, type: unknown]>): AttributeFilters {
   const filters = new Map(entries as Iterable<readonly [string, AttributeType]>);
-  if (filters.size > MAX_FILTERS)
-    throw new Error(`logs can be filtered by at most ${MAX_FILTERS} attributes`);
+  if (filters.size > MAX_ATTRIBUTES)
+    throw new Error(`logs can be filtered by at most ${MAX_ATTRIBUTES} attributes`);
   for (const [name, type] of filters) {
-    if (!NAME.test(name))
+    if (!ATTRIBUTE_NAME.test(name))
       throw new Error(
         `attributes.${name} cannot be a filter: its name must be a letter, and at most 31 letters, digits and _`,
       );
@@ -66,14 +65,9 @@ const TOO_MANY = faultOf('attributes', null, 'count', `must be at most ${MAX_VAL
 
 /** Returns the fault of an output of the schema that a filter could not find. */
 export function lengthFault(name: string, value: unknown): Fault | undefined {
-  if (
-    typeof value !== 'string' ||
-    value.length <= MAX_TEXT_LENGTH ||
-    Array.from(value).length <= MAX_TEXT_LENGTH
-  )
-    return undefined;
-  const text = `must be at most ${MAX_TEXT_LENGTH} characters`;
-  return faultOf(`attributes.${name}`, value, 'length', text, { max: MAX_TEXT_LENGTH });
+  if (typeof value !== 'string' || !isTooLong(value)) return undefined;
+  const text = `must be at most ${MAX_ATTRIBUTE_LENGTH} characters`;
+  return faultOf(`attributes.${name}`, value, 'length', text, { max: MAX_ATTRIBUTE_LENGTH });
 }
 
 function valueFault(name: string, type: AttributeType, value: unknown): Fault | undefined {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FactoryProvider } from '@nestjs/common';
 import type { DataSource, QueryRunner } from 'typeorm';
+import { ATTRIBUTE_NAME } from '../../auth/src/index.js';
 import { type Database, dataSourceOf, hasSqlState, qualified } from '../../../src/database/index.js';
 import {
   DATABASE_CHECK,
@@ -18,7 +19,6 @@ const TABLE = 'time_logs';
 /** The start and end of the name of an index, around the name of its attribute. */
 const START = 'time_logs_attribute_';
 const END = '_idx';
-const ATTRIBUTE = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
 /** The SQLSTATE deadlock_detected, such as of two sessions that create an index. */
 const DEADLOCK = /^40P01$/;
 
@@ -42,7 +42,7 @@ interface FoundIndex {
 
 /**
  * Creates the missing indexes of attributes and drops the others, while logs are written. Returns a line for each.
- * Sessions take turns. The runner must not be in a transaction, and its DataSource needs a second connection.
+ * One session does this at a time. The runner must not be in a transaction, and its DataSource needs a second connection.
  */
 export async function updateAttributeIndexes(
   runner: QueryRunner,
@@ -94,7 +94,7 @@ export function indexCheck(advice: string): FactoryProvider<DatabaseCheck> {
 }
 
 function nameOf(start: string, attribute: string): string {
-  if (!ATTRIBUTE.test(attribute))
+  if (!ATTRIBUTE_NAME.test(attribute))
     throw new Error(
       `attributes.${attribute} cannot have an index: use a name of up to 32 letters, digits and underscores that starts with a letter`,
     );

@@ -1,5 +1,6 @@
+import { MAX_ATTRIBUTE_LENGTH } from '../../auth/src/index.js';
 import type { SchemaObject, Schemas } from '../../open-api/src/index.js';
-import { type AttributeFilters, MAX_TEXT_LENGTH } from './attribute-filters.js';
+import type { AttributeFilters } from './attribute-filters.js';
 import type { AttributesSchema } from './schema-attributes.js';
 
 type Direction = 'input' | 'output';
@@ -53,7 +54,7 @@ export function filterParameters(filters: AttributeFilters) {
     in: 'query',
     required: false,
     description: `Only logs whose attribute \`${name}\` equals this value. At most 3 attributes at once. The cost grows with the number of logs that match.`,
-    schema: type === 'string' ? { type, minLength: 1, maxLength: MAX_TEXT_LENGTH } : { type },
+    schema: type === 'string' ? { type, minLength: 1, maxLength: MAX_ATTRIBUTE_LENGTH } : { type },
   }));
 }
 

@@ -70,7 +70,7 @@ describe('AccessGuard with the access control of a host', () => {
         'the property attributes of a caller ',
       );
     }
-    const attributes = { userId: 'ada', level: 1, isBillable: false };
+    const attributes = { userId: '😀'.repeat(255), level: 1, isBillable: false };
     expect(await storedFor({ ...reader, attributes })).toEqual({ ...reader, attributes });
     expect(await storedFor(reader)).toBe(reader);
   });

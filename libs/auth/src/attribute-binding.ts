@@ -1,15 +1,21 @@
 import type { Caller } from '../../strict-request/src/index.js';
 
-const NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
-const MAX_ATTRIBUTES = 8;
-const MAX_LENGTH = 255;
+/** The names of the attributes by which logs can be filtered, and callers bound. */
+export const ATTRIBUTE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
+/** The maximum number of these attributes. */
+export const MAX_ATTRIBUTES = 8;
+/** The maximum number of characters of their texts. */
+export const MAX_ATTRIBUTE_LENGTH = 255;
+
+/** Returns whether a text has more characters than an attribute may have. Pairs of surrogates are one. */
+export function isTooLong(text: string): boolean {
+  return text.length > MAX_ATTRIBUTE_LENGTH && Array.from(text).length > MAX_ATTRIBUTE_LENGTH;
+}
 
 /** Returns whether a caller can be bound to a value of an attribute. */
 export function isAttributeValue(value: unknown): value is string | number | boolean {
-  if (typeof value === 'string') {
-    const isShort = value !== '' && value.length <= MAX_LENGTH;
-    return isShort && value.isWellFormed() && !value.includes('\0');
-  }
+  if (typeof value === 'string')
+    return value !== '' && value.isWellFormed() && !value.includes('\0') && !isTooLong(value);
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
@@ -18,7 +24,7 @@ export function isAttributeBinding(value: unknown): value is NonNullable<Caller[
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const entries = Object.entries(value);
   if (entries.length === 0 || entries.length > MAX_ATTRIBUTES) return false;
-  return entries.every(([name, one]) => NAME.test(name) && isAttributeValue(one));
+  return entries.every(([name, one]) => ATTRIBUTE_NAME.test(name) && isAttributeValue(one));
 }
 
 /** Returns a copy of the values to which the code of a host has bound a caller. Throws an Error for any other value. */

@@ -7,7 +7,14 @@ export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { DelegatingVerifier } from './delegating.verifier.js';
 export { type Caller, callerOf, type CallerResolver, MessageCaller, Scopes } from './caller.js';
 export { PublicRoute, IS_PUBLIC } from './public-route.decorator.js';
-export { isAttributeBinding, isAttributeValue } from './attribute-binding.js';
+export {
+  ATTRIBUTE_NAME,
+  isAttributeBinding,
+  isAttributeValue,
+  isTooLong,
+  MAX_ATTRIBUTE_LENGTH,
+  MAX_ATTRIBUTES,
+} from './attribute-binding.js';
 export { MAX_PROJECTS, parseProjectBinding } from './project-binding.js';
 export { TokenVerifier } from './token-verifier.js';
 export { VerificationCache } from './verification-cache.js';
