@@ -80,7 +80,7 @@ export async function readAttributes({
   );
 }
 
-/** Gives the filters of the attributes their indexes. Returns a line for each index that it creates or drops. */
+/** Creates the missing indexes of filters and drops the others. Returns a line for each. */
 export async function updateIndexes(
   attributes: AttributesDefinition | undefined,
   runner: QueryRunner,

@@ -21,6 +21,8 @@ export interface AttributesPackage {
   read(path: string): Promise<AttributesDefinition>;
   /** Returns the providers that replace those of time logs. */
   providers(definition: AttributesDefinition): Provider[];
+  /** Returns the value of an attribute from its text in a query. Throws an Error that names its rule. */
+  parse(name: string, type: AttributeType, text: string): string | number | boolean;
   /** Creates and drops indexes, so that these filters have one. Returns a line for each. */
   updateIndexes(runner: QueryRunner, filters: Iterable<string>, signal?: AbortSignal): Promise<string[]>;
   /** Adds the attributes to the OpenAPI document. */

@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { isAttributeValue, MAX_PROJECTS } from '../../libs/auth/src/index.js';
+import { MAX_PROJECTS } from '../../libs/auth/src/index.js';
 import {
   accessTokens,
   AccessTokenService,
@@ -12,6 +12,7 @@ import {
 } from '../access-token/index.js';
 import { defaultScopes, migrations, readAttributes, scopes } from '../app.module.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
+import { ATTRIBUTES } from '../packages.js';
 import type { AttributesDefinition } from '../service-module.js';
 import { parseOptions, UsageError, UUID } from './command-line.js';
 import { type Command, type CommandContext, runAsProgram, withDatabase } from './run-command.js';
@@ -146,26 +147,13 @@ function parseAttributes(texts: readonly string[], filters: AttributeTypes): New
         `--attribute takes attributes of ATTRIBUTES_SCHEMA with "x-filter": true (${[...filters.keys()].join(', ') || 'there is none'}), and ${JSON.stringify(name)} is not one`,
       );
     if (Object.hasOwn(values, name)) throw new UsageError(`--attribute takes ${name} only once`);
-    const parsed = valueOf(value!, type);
-    if (parsed === undefined) throw new UsageError(`--attribute ${name}= takes ${VALUES[type]}`);
-    values[name] = parsed;
+    try {
+      values[name] = ATTRIBUTES!.parse(name, type, value!);
+    } catch (error) {
+      throw new UsageError(`--attribute: ${(error as Error).message}`);
+    }
   }
   return values;
-}
-
-const VALUES = {
-  string: 'a text of 1 to 255 characters',
-  number: 'a number',
-  integer: 'a whole number',
-  boolean: 'true or false',
-};
-
-/** Returns the value of a text, in the format of JSON unless it is a string; undefined if it has none of this type. */
-function valueOf(text: string, type: keyof typeof VALUES): string | number | boolean | undefined {
-  if (type === 'string') return isAttributeValue(text) ? text : undefined;
-  if (type === 'boolean') return text === 'true' || (text === 'false' ? false : undefined);
-  const value = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : NaN;
-  return (type === 'number' ? Number.isFinite(value) : Number.isInteger(value)) ? value : undefined;
 }
 
 /** Returns milliseconds: at most a million days, so that a Date can represent their end. */

@@ -83,7 +83,7 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
  */
 @Module(TIME_LOG_PARTS)
 export class TimeLogModule {
-  /** Takes providers that replace ours, such as those of attributes. */
+  /** The providers replace those of the module, such as that of attributes. */
   static forRoot(options: TimeLogOptions, providers: readonly Provider[] = []): DynamicModule {
     return {
       module: TimeLogModule,

@@ -77,7 +77,7 @@ describe('the token command', () => {
     for (const [value, message] of [
       ['userId', '--attribute takes a name and a value, such as userId=ada'],
       ['team=a', '(userId), and "team" is not one'],
-      [`userId=${'x'.repeat(256)}`, '--attribute userId= takes a text of 1 to 255 characters'],
+      [`userId=${'x'.repeat(256)}`, '--attribute: attributes.userId must be at most 255 characters'],
     ] as const)
       expect((await withSchema('create', '--name', 'X', '--attribute', value)).stderr).toContain(message);
     expect((await withSchema(...bound, '--attribute', 'userId=b')).stderr).toContain('userId only once');

@@ -87,6 +87,14 @@ function parse(type: AttributeType, sent: unknown): unknown {
   return JSON_NUMBER.test(sent) ? Number(sent) : sent;
 }
 
+/** Returns the value of an attribute from its text in a query. Throws an Error that names its rule. */
+export function parseAttribute(name: string, type: AttributeType, text: string): string | number | boolean {
+  const value = parse(type, text);
+  const fault = valueFault(name, type, value);
+  if (fault) throw new Error(fault.message);
+  return value as string | number | boolean;
+}
+
 type Dto = new () => object;
 /** Shared by all apps of the process, since class-validator keeps all classes. */
 const extended = new Map<string, WeakMap<Dto, Dto>>();

@@ -1,4 +1,5 @@
 import { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
+import { parseAttribute } from './attribute-filters.js';
 import { attributeProviders } from './attribute-providers.js';
 import { type AttributesDefinition, readSchemaFile } from './schema-file.js';
 import { describeAttributes } from './service-document.js';
@@ -10,6 +11,7 @@ export const fileAttributes = {
     ...attributeProviders({ useFactory: () => definition }),
     indexCheck('run npm run migrate'),
   ],
+  parse: parseAttribute,
   updateIndexes: updateAttributeIndexes,
   describe: describeAttributes,
 };
