@@ -21,6 +21,7 @@ const PARTS = {
     ['messages', /^libs\/messages\//],
     ['event relay', /^libs\/event-relay\//],
     ['embedded PostgreSQL, backup', /^libs\/(embedded-postgres|backup)\//],
+    ['attributes', /^libs\/attributes\//],
     ['JWTs', /^libs\/jwt\//],
     ['host kit', /^libs\/host-kit\//],
   ],
