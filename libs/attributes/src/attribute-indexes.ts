@@ -42,7 +42,8 @@ interface FoundIndex {
 
 /**
  * Creates the missing indexes of attributes and drops the others, while logs are written. Returns a line for each.
- * One session does this at a time. The runner must not be in a transaction, and its DataSource needs a second connection.
+ * One session does this at a time. The runner must
+ * not be in a transaction, and its DataSource needs a second connection.
  */
 export async function updateAttributeIndexes(
   runner: QueryRunner,

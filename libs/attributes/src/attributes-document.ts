@@ -1,16 +1,25 @@
 import { MAX_ATTRIBUTE_LENGTH } from '../../auth/src/index.js';
-import type { SchemaObject, Schemas } from '../../open-api/src/index.js';
+import type { SchemaObject } from '../../open-api/src/index.js';
 import type { AttributeFilters } from './attribute-filters.js';
 import type { AttributesSchema } from './schema-attributes.js';
 
 type Direction = 'input' | 'output';
 
-/** The named schemas that have attributes, in requests and in responses. */
-const WITH_ATTRIBUTES: Readonly<Record<string, Direction>> = {
+/** The named schemas that have attributes: in requests, in responses, and in part. */
+const WITH_ATTRIBUTES: Readonly<Record<string, Direction | 'patch'>> = {
   NewTimeLog: 'input',
   TimeLog: 'output',
   RecordedTimeLog: 'output',
+  TimeLogPatch: 'patch',
 };
+
+/** The schemas of attributes. A patch has a part of them, which alone need not match the schema. */
+type AttributesIn = Readonly<Record<Direction | 'patch', object>>;
+
+interface LogSchema {
+  readonly properties?: object;
+  readonly required?: readonly string[];
+}
 
 /** Returns whether a log must have attributes; undefined if the schema does not answer at once. */
 export function requiresAttributes(schema: AttributesSchema): boolean | undefined {
@@ -24,27 +33,25 @@ export function requiresAttributes(schema: AttributesSchema): boolean | undefine
   return undefined;
 }
 
-/** Adds the schema of attributes to the schemas of logs. Hosts may lack the types of OpenAPI. */
-export function withAttributesSchema<Some extends object>(
-  named: Some,
-  schema: AttributesSchema,
+/** Adds attributes to the named schemas of logs. */
+export function withAttributes<Some extends object>(
+  schemas: Some,
+  attributesIn: AttributesIn,
   isRequired = false,
 ): Some {
-  const schemas = named as unknown as Schemas;
-  const withAttributes = (name: string, attributes: SchemaObject): SchemaObject => {
-    const { properties, ...log } = schemas[name]!;
-    return { ...log, properties: { ...properties, attributes } };
-  };
-  const changed = Object.entries(WITH_ATTRIBUTES).map(([name, direction]) => [
-    name,
-    withAttributes(name, jsonSchemaOf(schema, direction)),
-  ]);
-  // A patch has a part of the attributes, which alone need not match their schema.
-  const TimeLogPatch = withAttributes('TimeLogPatch', { ...ANY_OBJECT, nullable: true });
-  const described: Schemas = { ...schemas, ...(Object.fromEntries(changed) as Schemas), TimeLogPatch };
-  if (!isRequired) return described as unknown as Some;
-  const { required = [], ...log } = described.NewTimeLog!;
-  return { ...described, NewTimeLog: { ...log, required: [...required, 'attributes'] } } as unknown as Some;
+  const changed = Object.entries(WITH_ATTRIBUTES).map(([name, kind]) => {
+    const log = (schemas as Readonly<Record<string, LogSchema>>)[name]!;
+    const properties = { ...log.properties, attributes: attributesIn[kind] };
+    const required = isRequired && kind === 'input' && [...(log.required ?? []), 'attributes'];
+    return [name, { ...log, properties, ...(required && { required }) }];
+  });
+  return { ...schemas, ...(Object.fromEntries(changed) as object) };
+}
+
+/** Returns the schemas of attributes in OpenAPI 3.0. */
+export function attributesIn30(schema: AttributesSchema): AttributesIn {
+  const [input, output] = [jsonSchemaOf(schema, 'input'), jsonSchemaOf(schema, 'output')];
+  return { input, output, patch: { ...ANY_OBJECT, nullable: true } };
 }
 
 /** Returns the query parameters of filters. */

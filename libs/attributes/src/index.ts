@@ -3,7 +3,12 @@
 export type { AttributeFilters } from './attribute-filters.js';
 export { attributeProviders } from './attribute-providers.js';
 export { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
-export { filterParameters, requiresAttributes, withAttributesSchema } from './attributes-document.js';
+export {
+  attributesIn30,
+  filterParameters,
+  requiresAttributes,
+  withAttributes,
+} from './attributes-document.js';
 export { type FilterNames, hostFilters } from './host-filters.js';
 export { deepFreeze, jsonCopy, jsonFault } from './json.js';
 export type { AttributesOf, AttributesSchema, SentAttributesOf } from './schema-attributes.js';

@@ -1,17 +1,11 @@
-import { filterParameters, requiresAttributes } from './attributes-document.js';
+import { filterParameters, requiresAttributes, withAttributes } from './attributes-document.js';
 import type { AttributesDefinition } from './schema-file.js';
-
-interface Schema {
-  readonly properties?: Readonly<Record<string, object>>;
-  readonly required?: readonly string[];
-}
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: object[] }>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-const LOGS = ['NewTimeLog', 'TimeLog', 'RecordedTimeLog'];
 const FILTERED = ['/api/v1/time-logs', '/api/v1/time-logs/totals', '/api/v1/time-logs/export'];
 /** The path of the schema of attributes in the document, to which the references in it are relative. */
 const ATTRIBUTES = '#/components/schemas/Attributes';
@@ -25,14 +19,8 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
   ) as Document;
   const description = 'Values to which a token is bound are added if they are missing.';
   const attributes = { $ref: ATTRIBUTES, description };
-  const logs = LOGS.map((name) => [name, withProperty(components.schemas[name]!, attributes)] as const);
-  const schemas: Record<string, object> = { ...components.schemas, ...Object.fromEntries(logs) };
-  if (isRequired) {
-    const { required = [], ...log } = schemas.NewTimeLog as Schema;
-    schemas.NewTimeLog = { ...log, required: [...required, 'attributes'] };
-  }
-  // A patch has a part of the attributes, which alone need not match their schema.
-  schemas.TimeLogPatch = withProperty(components.schemas.TimeLogPatch!, { type: ['object', 'null'] });
+  const attributesIn = { input: attributes, output: attributes, patch: { type: ['object', 'null'] } };
+  const schemas: Record<string, object> = withAttributes(components.schemas, attributesIn, isRequired);
   schemas.Attributes = JSON.parse(JSON.stringify(jsonSchema), (name, value: unknown) => {
     if (name === '$schema' || name === '$id') return undefined;
     return name === '$ref' ? (value as string).replace('#', ATTRIBUTES) : value;
@@ -47,10 +35,6 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
   });
   const all = { ...paths, ...(Object.fromEntries(filtered) as object) };
   return JSON.stringify({ ...document, paths: all, components: { ...components, schemas } }, undefined, 2);
-}
-
-function withProperty({ properties, ...schema }: Schema, attributes: object): Schema {
-  return { ...schema, properties: { ...properties, attributes } };
 }
 
 /** Removes the examples of new logs, which have no attributes. */

@@ -6,7 +6,7 @@ import { checkedProjectIds } from '../../time-log/domain/time-log.rules.js';
 import type { FeedPage, FeedRepository } from '../domain/feed.repository.js';
 import { lastEventIdFault, parseEventId, type TimeLogEvent } from '../domain/time-log-event.js';
 
-/** The message for a caller whose logs the feed cannot tell apart. */
+/** The message for a caller whose logs the feed cannot select. */
 const BOUND_TO_ATTRIBUTES = 'the feed needs a token without bound attributes';
 
 /** The options of a page of the feed. */

@@ -12,10 +12,11 @@ import { CreateTimeLogDto, DEFAULT_EVENT_SOURCE, ListTimeLogsDto } from '../../.
 import { TotalTimeLogsDto } from '../../../../src/totals/index.js';
 import {
   type AttributeFilters,
+  attributesIn30,
   type AttributesSchema,
   filterParameters,
   requiresAttributes,
-  withAttributesSchema,
+  withAttributes,
 } from '../../../attributes/src/index.js';
 import { ROUTES, routesOf } from './enabled-routes.js';
 import { DOCUMENT_TEXT } from './document.js';
@@ -82,7 +83,8 @@ function translationFor(document: HostDocument): Translation {
   const schemas = withoutErrorCodes(components.schemas);
   const translation = {
     paths,
-    schemas: attributes === undefined ? schemas : withAttributesSchema(schemas, attributes, isRequired),
+    schemas:
+      attributes === undefined ? schemas : withAttributes(schemas, attributesIn30(attributes), isRequired),
   };
   translations.set(document, translation);
   return translation;
