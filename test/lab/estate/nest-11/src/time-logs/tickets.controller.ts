@@ -19,8 +19,9 @@ export class TicketsController {
       .getRepository(TimeLog)
       .createQueryBuilder('log')
       .where(`log.attributes ->> 'ticket' = :ticket`, { ticket });
-    const projects = callerOf(request)?.projects;
+    const { projects, attributes } = callerOf(request) ?? {};
     if (projects) query.andWhere('log.projectId = any(:projects)', { projects });
+    if (attributes) query.andWhere('log.attributes @> :attributes', { attributes });
     return query.orderBy('log.date', 'DESC').take(50).getMany();
   }
 }
