@@ -38,7 +38,14 @@ async function definitionOf(json: unknown): Promise<AttributesDefinition> {
   if (jsonSchema.type !== 'object') throw new Error('it lacks "type": "object"');
   // Loaded only if a schema is used.
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const ajv = new Ajv2020({ strict: true, allErrors: true, useDefaults: true, allowUnionTypes: true });
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    useDefaults: true,
+    allowUnionTypes: true,
+    // Otherwise an attribute such as `constructor` is never missing.
+    ownProperties: true,
+  });
   ajv.addKeyword({ keyword: FILTER, schemaType: 'boolean' });
   const text = JSON.stringify(jsonSchema);
   if (text.includes('"format"')) (await import('ajv-formats')).default.default(ajv);
