@@ -167,14 +167,20 @@ describe('values with attributes', () => {
 });
 
 describe('values to which a caller is bound', () => {
-  const bound = { userId: 'ada' };
-  const any = attributesBy((value) => ({ value }));
+  const bound = { userId: 'ada', team: 1 };
+  const validate = (value: unknown) => ({ value });
+  const any = new SchemaAttributes(
+    { '~standard': { version: 1, vendor: 'test', validate } },
+    undefined,
+    undefined,
+    new Map([['userId', 'string']]),
+  );
 
   it.each<[sent: unknown, all: object]>([
     [undefined, { userId: 'ada' }],
     [{ a: 1 }, { userId: 'ada', a: 1 }],
     [{ userId: 'bob' }, { userId: 'bob' }],
-  ])('are added to %j before the schema, and count as sent', async (sent, all) => {
+  ])('are added to %j before the schema if they have a filter, and count as sent', async (sent, all) => {
     expect(await any.check(sent, bound)).toEqual({ faults: [], input: all, output: all });
   });
 

@@ -59,7 +59,8 @@ export class SchemaAttributes extends TimeLogAttributes {
   }
 
   /** Checks attributes. The schema also decides about missing ones. Throws what the schema throws. */
-  override async check(sent: unknown, bound?: AttributeValues): Promise<CheckedAttributes> {
+  override async check(sent: unknown, values?: AttributeValues): Promise<CheckedAttributes> {
+    const bound = values && this.declared(values);
     const all = bound && (sent === undefined || isPlainObject(sent)) ? { ...bound, ...sent } : sent;
     const fault = all === undefined ? undefined : this.objectFault(all);
     if (fault === undefined) return this.validate(all, bound);
@@ -69,6 +70,11 @@ export class SchemaAttributes extends TimeLogAttributes {
 
   override filterFaults(values: unknown): readonly Fault[] {
     return values === undefined ? [] : filterValuesFaults(this.filters, values);
+  }
+
+  /** Returns the values that have a filter. The services refuse callers with others, which is not for the schema. */
+  private declared(values: AttributeValues): AttributeValues {
+    return Object.fromEntries(Object.entries(values).filter(([name]) => this.filters.has(name)));
   }
 
   private async validate(sent: unknown, bound: AttributeValues | undefined): Promise<CheckedAttributes> {

@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { lastLineOf } from '../support/commands.js';
+import { runHere } from '../support/commands-here.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
+import { LOG, PROJECT, TIME_LOGS } from '../support/requests.js';
+import { startHere } from '../support/service-here.js';
+import { withSql } from '../support/backup-rows.js';
+
+const filter = (type: string) => ({ type, 'x-filter': true });
+const SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    userId: filter('string'),
+    level: filter('number'),
+    billable: filter('boolean'),
+    constructor: filter('string'),
+    note: {},
+  },
+};
+const OTHER_PROJECT = 'b0000000-0000-4000-8000-00000000000f';
+const NOT_ALLOWED = [403, 'the token does not allow this attribute'];
+const NOT_THIS_PROJECT = [403, 'the token does not allow this project'];
+const NOT_DECLARED = [403, 'the token is bound to an attribute that this service does not filter by'];
+const NOT_THERE = [404, 'there is no time log with this id'];
+const CHANGED = [412, 'the log has changed since: get it again'];
+const OK = [200, undefined];
+const ADA = { userId: 'ada' };
+const BOB = { userId: 'bob' };
+const PATCH = 'application/merge-patch+json';
+
+interface Body {
+  readonly message?: string;
+  readonly data: { readonly id: string; readonly attributes?: object };
+  readonly meta: { readonly total: number; readonly count: number };
+}
+
+const database = useTestDatabase();
+const inFolder = useFolder('time-logs-bound-');
+let url: string;
+let [ada, adaAtLevel1, adaInOne, lost, boss] = ['', '', '', '', ''];
+
+/** Sends a request that the committed document does not describe. */
+async function send(
+  token: string,
+  method: string,
+  path: string,
+  sent?: unknown,
+  headers: Record<string, string> = {},
+) {
+  const type = method === 'PATCH' ? PATCH : 'application/json';
+  const response = await fetch(url + TIME_LOGS + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': type, ...headers },
+    ...(sent !== undefined && { body: JSON.stringify(sent) }),
+  });
+  const text = await response.text();
+  const body = (text.startsWith('{"success"') ? JSON.parse(text) : {}) as Body;
+  return { status: response.status, body, text, headers: response.headers };
+}
+const outcome = async (...request: Parameters<typeof send>) => {
+  const { status, body } = await send(...request);
+  return [status, body.message];
+};
+const create = (token: string, attributes?: unknown, values = {}) =>
+  send(token, 'POST', '', { ...LOG, ...values, attributes });
+const pathOf = async (...created: Parameters<typeof create>) => `/${(await create(...created)).body.data.id}`;
+const attributesOf = async (path: string) => (await send(boss, 'GET', path)).body.data.attributes;
+const countOf = async () => (await send(boss, 'GET', '?limit=1')).body.meta.total;
+
+beforeAll(async () => {
+  const file = inFolder('schema.json');
+  await writeFile(file, JSON.stringify(SCHEMA));
+  const settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: file };
+  expect(await runHere('migrate', [], settings)).toMatchObject({ code: 0 });
+  const scopes = ['read', 'write', 'correct'].flatMap((scope) => ['--scope', `time-logs:${scope}`]);
+  const make = async (...args: string[]) =>
+    lastLineOf(await runHere('token', ['create', '--name', args[1] ?? 'boss', ...scopes, ...args], settings));
+  const byUser = ['--attribute', 'userId=ada'];
+  ada = await make(...byUser);
+  adaAtLevel1 = await make(...byUser, '--attribute', 'level=1.0');
+  adaInOne = await make(...byUser, '--project', PROJECT);
+  lost = await make('--attribute', 'userId=lost');
+  boss = await make();
+  await withSql(database.url, (sql) =>
+    sql.query(
+      `update access_tokens set bound = '{"attributes": {"userId": "ada", "team": 1}, "projects": null}' where name = 'userId=lost'`,
+    ),
+  );
+  ({ url } = await startHere(settings));
+});
+
+describe('a caller bound to a value of an attribute', () => {
+  it.each([
+    [undefined, ADA],
+    [{}, ADA],
+    [ADA, ADA],
+    [{ note: [1] }, { ...ADA, note: [1] }],
+    [BOB, NOT_ALLOWED],
+    [{ userId: 'Ada' }, NOT_ALLOWED],
+    [{ userId: 'ada ' }, NOT_ALLOWED],
+    [{ userId: null }, [400, 'attributes.userId must be a string']],
+    [{ userId: ['ada'] }, [400, 'attributes.userId must be a string']],
+    [null, [400, 'attributes must be an object']],
+    [[], [400, 'attributes must be an object']],
+    [{ team: 1 }, [400, 'attributes.team is unknown']],
+  ])('creates with the attributes %j: %j', async (attributes, expected) => {
+    const before = await countOf();
+    const key = { 'idempotency-key': randomUUID() };
+    const log = { ...LOG, attributes };
+    const [plain, keyed, again, batch] = [
+      await create(ada, attributes),
+      await send(ada, 'POST', '', log, key),
+      await send(ada, 'POST', '', log, key),
+      await send(ada, 'POST', '/batch', { timeLogs: [LOG, log] }),
+    ];
+    if (Array.isArray(expected)) {
+      for (const { status, body } of [plain, keyed, again]) expect([status, body.message]).toEqual(expected);
+      expect(batch.status).toBe(expected[0]);
+      expect(batch.body.message).toContain(expected[1]);
+      expect(await countOf()).toBe(before);
+      return;
+    }
+    for (const { status, body } of [plain, keyed, again])
+      expect([status, body.data.attributes]).toEqual([201, expected]);
+    expect(again.body).toEqual(keyed.body);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const logs = batch.body.data as unknown as Body['data'][];
+    expect(logs.map(({ attributes: stored }) => stored)).toEqual([ADA, expected]);
+    for (const { data } of [plain.body, keyed.body, ...logs.map((data) => ({ data }))])
+      expect(await attributesOf(`/${data.id}`)).toEqual(data === logs[0] ? ADA : expected);
+  });
+
+  it('knows a key with its own value, sent or not', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const { body } = await send(ada, 'POST', '', LOG, key);
+    expect((await send(ada, 'POST', '', { ...LOG, attributes: ADA }, key)).body).toEqual(body);
+    expect(await outcome(ada, 'POST', '', { ...LOG, attributes: BOB }, key)).toEqual(NOT_ALLOWED);
+    expect((await send(ada, 'POST', '', { ...LOG, attributes: { note: 1 } }, key)).status).toBe(422);
+  });
+
+  const changed = { duration: 7 };
+  it.each([
+    ['PUT', undefined, { ...ADA, note: 1 }],
+    ['PUT', {}, ADA],
+    ['PUT', ADA, ADA],
+    ['PUT', { note: 2 }, { ...ADA, note: 2 }],
+    ['PUT', BOB, NOT_ALLOWED],
+    ['PATCH', undefined, { ...ADA, note: 1 }],
+    ['PATCH', null, ADA],
+    ['PATCH', {}, { ...ADA, note: 1 }],
+    ['PATCH', { note: null }, ADA],
+    ['PATCH', { userId: null }, { ...ADA, note: 1 }],
+    ['PATCH', { note: { a: 2 } }, { ...ADA, note: { a: 2 } }],
+    ['PATCH', BOB, NOT_ALLOWED],
+    ['PATCH', 7, [400, 'attributes must be an object']],
+  ])('%s with the attributes %j: %j', async (method, attributes, expected) => {
+    const sent = { ...(method === 'PUT' && LOG), ...changed, attributes };
+    const kept = { ...ADA, note: 1 };
+    const own = await pathOf(boss, kept);
+    const { headers } = await send(ada, 'GET', own);
+    const isRefused = Array.isArray(expected);
+    const stale = { 'if-match': '"x"' };
+    expect(await outcome(ada, method, own, sent, stale)).toEqual(isRefused ? expected : CHANGED);
+    expect(await attributesOf(own)).toEqual(kept);
+    const corrected = await send(ada, method, own, sent, { 'if-match': headers.get('etag')! });
+    expect([corrected.status, corrected.body.message]).toEqual(isRefused ? expected : OK);
+    expect(await attributesOf(own)).toEqual(isRefused ? kept : expected);
+
+    for (const attributesOfOthers of [{ ...BOB, note: 1 }, undefined]) {
+      const foreign = await pathOf(boss, attributesOfOthers);
+      for (const condition of [{}, stale]) {
+        const isChecked = isRefused && method === 'PUT';
+        const refused = await outcome(ada, method, foreign, sent, condition);
+        expect(refused).toEqual(isChecked ? expected : NOT_THERE);
+      }
+      expect(await attributesOf(foreign)).toEqual(attributesOfOthers);
+    }
+  });
+
+  it('gets and deletes its own logs alone', async () => {
+    const own = await pathOf(ada);
+    for (const foreign of [await pathOf(boss, BOB), await pathOf(boss), `/${randomUUID()}`])
+      for (const method of ['GET', 'DELETE']) expect(await outcome(ada, method, foreign)).toEqual(NOT_THERE);
+    expect(await outcome(ada, 'GET', own)).toEqual(OK);
+    expect(await outcome(ada, 'DELETE', own, undefined, { 'if-match': '"x"' })).toEqual(CHANGED);
+    expect((await send(ada, 'DELETE', own)).status).toBe(204);
+    expect(await outcome(ada, 'DELETE', own)).toEqual(NOT_THERE);
+  });
+
+  it.each(['', '?limit=1', `?projectId=${PROJECT}`, '?lastEventId=x'])('has no feed: %s', async (query) => {
+    const isMalformed = query.includes('=x');
+    expect(await outcome(ada, 'GET', `/events${query}`)).toEqual([
+      isMalformed ? 400 : 403,
+      isMalformed ? expect.any(String) : 'the feed needs a token without bound attributes',
+    ]);
+  });
+});
+
+describe('reads', () => {
+  const [mine, other] = [randomUUID(), randomUUID()];
+  beforeAll(async () => {
+    for (const [projectId, attributes] of [
+      [mine, ADA],
+      [mine, { ...ADA, level: 1 }],
+      [other, { ...ADA, level: 1, billable: false, constructor: '&+% ü😀' }],
+      [mine, BOB],
+      [other, { ...BOB, level: 1 }],
+      [mine, undefined],
+    ] as const)
+      await create(boss, attributes, { projectId });
+  });
+
+  it.each([
+    ['', [6, 3, 2]],
+    [`&attributes.userId=ada`, [3, 3, 2]],
+    [`&attributes.userId=bob`, [2, 0, 0]],
+    [`&attributes.userId=Ada`, [0, 0, 0]],
+    [`&attributes.level=1.0`, [3, 2, 2]],
+    [`&attributes.level=10e-1`, [3, 2, 2]],
+    [`&attributes.level=2`, [0, 0, 0]],
+    [`&attributes.level=-0`, [0, 0, 0]],
+    [`&attributes.billable=false`, [1, 1, 1]],
+    [`&attributes.constructor=${encodeURIComponent('&+% ü😀')}`, [1, 1, 1]],
+    [`&attributes.userId=ada&attributes.level=1&attributes.billable=false`, [1, 1, 1]],
+  ])('of lists, totals and exports with %s: %j', async (query, counts) => {
+    const projects = `?projectId=${mine},${other}${query}`;
+    for (const [index, token] of [boss, ada, adaAtLevel1].entries()) {
+      const page = await send(token, 'GET', `${projects}&limit=1`);
+      expect([page.status, page.body.meta.total]).toEqual([200, counts[index]]);
+      const [, last] = /<([^>]+)>; rel="last"/.exec(page.headers.get('link')!)!;
+      expect((await send(token, 'GET', last!)).body.meta).toMatchObject({ total: counts[index] });
+      for (const by of ['', '&by=project', '&by=day', '&by=week', '&by=month', '&by=project,month']) {
+        const { body } = await send(token, 'GET', `/totals${projects}${by}`);
+        expect(body.meta.count).toBe(counts[index]);
+        const groups = body.data as unknown as Body['meta'][];
+        if (by !== '') expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(counts[index]);
+      }
+      const { text, headers } = await send(token, 'GET', `/export${projects}&format=ndjson`);
+      expect(text.split('\n')).toHaveLength(counts[index]! + 1);
+      expect(headers.has('last-event-id')).toBe(token === boss && query === '');
+    }
+  });
+});
+
+it('obeys both bounds together', async () => {
+  const values = { projectId: OTHER_PROJECT };
+  expect((await create(adaInOne)).body.data.attributes).toEqual(ADA);
+  expect(await outcome(adaInOne, 'POST', '', { ...LOG, ...values })).toEqual(NOT_THIS_PROJECT);
+  expect(await outcome(adaInOne, 'POST', '', { ...LOG, attributes: BOB })).toEqual(NOT_ALLOWED);
+  const own = await pathOf(adaInOne);
+  expect(await outcome(adaInOne, 'PATCH', own, values)).toEqual(NOT_THIS_PROJECT);
+  for (const foreign of [await pathOf(boss, BOB), await pathOf(boss, ADA, values)])
+    for (const [method, sent] of [['GET'], ['PUT', LOG], ['PATCH', { duration: 2 }], ['DELETE']] as const)
+      expect(await outcome(adaInOne, method, foreign, sent)).toEqual(NOT_THERE);
+  for (const path of ['', '/totals', '/export'])
+    expect(await outcome(adaInOne, 'GET', `${path}?projectId=${OTHER_PROJECT}`)).toEqual(NOT_THIS_PROJECT);
+  const { text } = await send(adaInOne, 'GET', '/export?format=ndjson');
+  for (const line of text.split('\n').slice(0, -1))
+    expect(JSON.parse(line)).toMatchObject({ projectId: PROJECT, attributes: ADA });
+});
+
+it('refuses a caller that is bound to an attribute without a filter, and stores nothing', async () => {
+  const own = await pathOf(boss, ADA);
+  const before = await countOf();
+  for (const attributes of [undefined, {}, ADA]) {
+    const log = { ...LOG, attributes };
+    for (const [method, path, sent] of [
+      ['POST', '', log],
+      ['POST', '/batch', { timeLogs: [log] }],
+      ['PUT', own, log],
+      ['PATCH', own, { attributes: attributes ?? null }],
+    ] as const)
+      expect([path, await outcome(lost, method, path, sent)]).toEqual([path, NOT_DECLARED]);
+  }
+  for (const path of ['', '?limit=1000', '/totals', '/totals?by=day', '/export', own])
+    expect([path, await outcome(lost, 'GET', path)]).toEqual([path, NOT_DECLARED]);
+  expect(await outcome(lost, 'DELETE', own)).toEqual(NOT_DECLARED);
+  expect((await send(lost, 'GET', '/events')).status).toBe(403);
+  expect([await countOf(), await attributesOf(own)]).toEqual([before, ADA]);
+});
+
+it.each([
+  ['attributes.level=1e400', 'attributes.level must be a number'],
+  ['attributes.level=', 'attributes.level must be a number'],
+  ['attributes.level=%201', 'attributes.level must be a number'],
+  ['attributes.level=0x1', 'attributes.level must be a number'],
+  ['attributes.level=NaN', 'attributes.level must be a number'],
+  ['attributes.billable=1', 'attributes.billable must be true or false'],
+  ['attributes.billable=%22true%22', 'attributes.billable must be true or false'],
+  ['attributes.userId=', 'attributes.userId must not be empty'],
+  ['attributes.userId=%00', 'attributes.userId must not contain U+0000'],
+  [`attributes.userId=${'a'.repeat(256)}`, 'attributes.userId must be at most 255 characters'],
+  ['attributes.userId=a&attributes.userId=a', 'attributes.userId must not be repeated'],
+  ['attributes.userid=ada', expect.stringContaining('unknown parameter: attributes.userid')],
+  ['userId=ada', expect.stringContaining('unknown parameter: userId')],
+  ['attributes=%7B%7D', expect.stringContaining('unknown parameter: attributes')],
+  ['attributes.note=1', expect.stringContaining('unknown parameter: attributes.note')],
+  ['attributes.__proto__=1', expect.stringContaining('unknown parameter: attributes.__proto__')],
+  ['__proto__=1', expect.stringContaining('unknown parameter: __proto__')],
+  ['attributes[userId]=ada', expect.stringContaining('unknown parameter: attributes[userId]')],
+  [
+    'attributes.userId=a&attributes.level=1&attributes.billable=true&attributes.constructor=a',
+    'attributes must be at most 3 in one filter',
+  ],
+])('refuses the filter %.60s', async (query, message) => {
+  for (const token of [boss, ada])
+    for (const path of ['', '/totals', '/export'])
+      expect(await outcome(token, 'GET', `${path}?${query}`)).toEqual([400, message]);
+});
