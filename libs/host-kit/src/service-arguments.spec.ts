@@ -114,7 +114,10 @@ describe('the arguments of services', () => {
     ],
     option(
       'access',
-      [null, PROJECT, ['x'], [[PROJECT]], [null], { 0: PROJECT }],
+      [
+        ...[null, PROJECT, ['x'], [[PROJECT]], [null], { 0: PROJECT }],
+        ...[NaN, '\0', '\ud800', null].map((level) => ({ projects: 'all', attributes: { level } })),
+      ],
       "'all' or an array of UUIDs, or an object with these as projects, and with attributes",
     ),
     option('caller', [null, 'ada', { id: 7 }], 'an object, with a string as id if it has one'),

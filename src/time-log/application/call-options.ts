@@ -14,7 +14,7 @@ import {
 import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import type { TimeLogFilter, TimeLogWrites } from '../domain/time-log.repository.js';
-import { isPlainObject, membersFault, projectIdFault } from '../domain/time-log.rules.js';
+import { isPlainObject, membersFault, projectIdFault, textFault } from '../domain/time-log.rules.js';
 import type { AllTimeLogValues, TimeLog } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
@@ -126,7 +126,10 @@ function areProjects(value: unknown): boolean {
 function isBoundAccess(value: unknown): value is BoundAccess {
   const { attributes, ...more } = Object(value) as Partial<BoundAccess>;
   if (!isPlainObject(attributes) || Object.keys(more).join() !== 'projects') return false;
-  return Object.values(attributes).every((one) => ['string', 'number', 'boolean'].includes(typeof one));
+  // In JSON, NaN would be null, and bind to logs without a value.
+  return Object.values(attributes).every((one) =>
+    typeof one === 'string' ? textFault(one) === undefined : typeof one === 'boolean' || Number.isFinite(one),
+  );
 }
 
 /** Throws DomainError VALIDATION_ERROR unless the code of a host passes a function. */
