@@ -165,8 +165,9 @@ describe('backup and restore by DATABASE_URL', () => {
     await withSql(source, async (sql) => {
       await addOddRows(sql);
       await sql.query(
-        `insert into access_tokens (id, name, digest, scopes, created_at, projects)
-         select gen_random_uuid(), 'Ada', sha256(coalesce(projects, 'all')::bytea), '{time-logs:read}', now(), projects::uuid[]
+        `insert into access_tokens (id, name, digest, scopes, created_at, projects, bound)
+         select gen_random_uuid(), 'Ada', sha256(coalesce(projects, 'all')::bytea), '{time-logs:read}', now(), projects::uuid[],
+                case projects when '{}' then '{"attributes": {"userId": "a\\\\\\t\\"😀", "level": 1e-7}, "projects": null}'::jsonb end
            from (values ('{}'), ('{11111111-1111-1111-1111-111111111111}'), (null)) bounds (projects)`,
       );
     });
