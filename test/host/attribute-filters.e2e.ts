@@ -38,7 +38,14 @@ class OldStore extends InMemoryTimeLogRepository {
 const hosts = useHosts();
 let caller = BOSS;
 const seen: unknown[] = [];
-const hooks: TimeLogHooks = { before: ({ values }) => void seen.push(values?.attributes) };
+let replaced: Record<string, unknown> | undefined;
+const hooks: TimeLogHooks = {
+  before: ({ values }) => {
+    seen.push(values?.attributes);
+    if (values && replaced) return { ...values, attributes: replaced };
+    return undefined;
+  },
+};
 const options = { caller: () => caller, attributes: ATTRIBUTES, filters: FILTERS, hooks };
 const moduleOver = (store: new () => Store, more: TimeLogModuleOptions = {}) =>
   TimeLogModule.withAdapters([{ provide: TimeLogRepository, useClass: store }], { ...options, ...more });
@@ -160,6 +167,52 @@ describe('a host with filters by attributes', () => {
     expect(await timeLogs.record(LOG, bound)).toMatchObject({ attributes: { userId: 'ada' } });
     caller = { ...BOSS, id: randomUUID(), attributes: { userId: 'bob' } };
     expect(await send('GET', `/${made.id}`)).toMatchObject([404, {}]);
+  });
+
+  it('obeys the bounds of a caller in what its hooks return, also under a key of an earlier bound', async () => {
+    const access = { projects: 'all', attributes: { userId: 'ada' } } as const;
+    const own = await timeLogs.record(LOG, { access });
+    const key = { caller: 'ada', text: randomUUID() };
+    replaced = { userId: 'bob' };
+    try {
+      const sent = { ...LOG, attributes: { userId: 'ada' } };
+      expect(await timeLogs.recordOnce(sent, key)).toMatchObject({ log: { attributes: replaced } });
+      expect(await timeLogs.recordOnce(sent, key)).toMatchObject({ log: { attributes: replaced } });
+      const refused = { code: 'FORBIDDEN', message: NOT_ALLOWED.message };
+      for (const attributes of [replaced, {}]) {
+        replaced = attributes;
+        for (const change of [
+          timeLogs.recordOnce(LOG, key, { access }),
+          timeLogs.record(LOG, { access }),
+          timeLogs.recordAll([LOG], { access }),
+          timeLogs.correct(own.id, LOG, { access }),
+          timeLogs.patch(own.id, () => ({ ...LOG, duration: 2 }), { access }),
+        ])
+          await expect(change).rejects.toMatchObject(refused);
+      }
+    } finally {
+      replaced = undefined;
+    }
+    expect(await timeLogs.get(own.id, { access })).toEqual(own);
+    const unset = timeLogs.patch(own.id, () => LOG, { access });
+    expect((await unset).attributes).toEqual(access.attributes);
+  });
+
+  it.each<[query: object, message: string]>([
+    [{ 'attributes.userId': null }, 'attributes.userId must be a string'],
+    [{ 'attributes.userId': ['ada'] }, 'attributes.userId must be a string'],
+    [{ 'attributes.userId': '\ud800' }, 'attributes.userId must not contain lone surrogates'],
+    [{ 'attributes.userId': 7 }, 'attributes.userId must be a string'],
+    [{ 'attributes.billable': 1 }, 'attributes.billable must be true or false'],
+    [{ 'attributes.rate': {} }, 'attributes.rate must be a number'],
+    [{ 'attributes.rate': '1e400' }, 'attributes.rate must be a number'],
+    [{ attributes: { userId: 'ada' } }, 'unknown field: attributes'],
+    [JSON.parse('{"__proto__": {"attributes.userId": "ada"}}') as object, 'unknown field: __proto__'],
+  ])('refuses the query %j of a message', async (query, message) => {
+    for (const operation of ['list', 'totals'] as const)
+      expect(await door[operation]({ query })).toMatchObject({
+        error: { error: 'VALIDATION_ERROR', message },
+      });
   });
 
   it('describes the filters of lists, totals and exports', async () => {
