@@ -245,6 +245,15 @@ describe('reads', () => {
   });
 });
 
+it('leaves out links that clients cannot take, and keeps the next page', async () => {
+  const text = '😀'.repeat(255);
+  for (let logs = 0; logs < 2; logs++) await create(boss, { userId: text, constructor: text });
+  const query = `?attributes.userId=${text}&attributes.constructor=${text}`;
+  const { status, headers } = await send(boss, 'GET', `${query}&limit=1`);
+  const [, next] = /^<([^>]+)>; rel="next", /.exec(headers.get('link')!)!;
+  expect([status, (await send(boss, 'GET', next!)).body.meta.total]).toEqual([200, 2]);
+});
+
 it('obeys both bounds together', async () => {
   const values = { projectId: OTHER_PROJECT };
   expect((await create(adaInOne)).body.data.attributes).toEqual(ADA);

@@ -7,6 +7,11 @@ interface PageFilter extends TimeLogFilter {
   readonly by?: string | undefined;
 }
 
+/** The maximum size of the header. Node.js takes at most 16 KiB of headers, and filters can be long texts. */
+const MAX_LENGTH = 15_500;
+/** The links that a header leaves out if it is too long, in this order. One alone always fits. */
+const LESS_NEEDED = ['first', 'last', 'prev'];
+
 /**
  * Returns the `Link` header (RFC 8288) with the first, previous, next and last page for the same
  * filter. Its targets are queries alone, because a proxy may have removed a prefix of the path.
@@ -31,9 +36,16 @@ export function pageLinks(
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}&`)
     .join('');
-  return links
-    .map(([relation, number]) => `<?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`)
-    .join(', ');
+  const written = new Map(
+    links.map(([relation, number]) => [
+      relation,
+      `<?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`,
+    ]),
+  );
+  const header = () => [...written.values()].join(', ');
+  for (const relation of LESS_NEEDED)
+    if (written.size > 1 && header().length > MAX_LENGTH) written.delete(relation);
+  return header();
 }
 
 /** Returns the `Location` of a log that a request has created, relative to the path of the request. */
