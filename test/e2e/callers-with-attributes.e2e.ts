@@ -5,7 +5,7 @@ import { lastLineOf } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { LOG, PROJECT, TIME_LOGS } from '../support/requests.js';
-import { startHere } from '../support/service-here.js';
+import { type ServiceHere, startHere } from '../support/service-here.js';
 import { withSql } from '../support/backup-rows.js';
 
 const filter = (type: string) => ({ type, 'x-filter': true });
@@ -40,6 +40,7 @@ interface Body {
 const database = useTestDatabase();
 const inFolder = useFolder('time-logs-bound-');
 let url: string;
+let service: ServiceHere;
 let [ada, adaAtLevel1, adaInOne, lost, boss] = ['', '', '', '', ''];
 
 /** Sends a request that the committed document does not describe. */
@@ -89,7 +90,8 @@ beforeAll(async () => {
       `update access_tokens set bound = '{"attributes": {"userId": "ada", "team": 1}, "projects": null}' where name = 'userId=lost'`,
     ),
   );
-  ({ url } = await startHere(settings));
+  service = await startHere(settings);
+  ({ url } = service);
 });
 
 describe('a caller bound to a value of an attribute', () => {
@@ -318,4 +320,26 @@ it.each([
   for (const token of [boss, ada])
     for (const path of ['', '/totals', '/export'])
       expect(await outcome(token, 'GET', `${path}?${query}`)).toEqual([400, message]);
+});
+
+it('stores and shows nothing for a bound caller in a service without a schema', async () => {
+  const own = await pathOf(boss, ADA);
+  const before = await countOf();
+  await service.end();
+  ({ url } = await startHere({ DATABASE_URL: database.url }));
+  for (const [method, path, sent] of [
+    ['POST', '', LOG],
+    ['POST', '/batch', { timeLogs: [LOG] }],
+    ['PUT', own, LOG],
+    ['PATCH', own, { duration: 2 }],
+    ['DELETE', own],
+    ...['', '/totals', '/export', own].map((read) => ['GET', read] as const),
+  ] as const)
+    expect([method, path, await outcome(ada, method, path, sent)]).toEqual([method, path, NOT_DECLARED]);
+  expect((await send(ada, 'GET', '/events')).status).toBe(403);
+  expect(await outcome(ada, 'POST', '', { ...LOG, attributes: ADA })).toEqual([
+    400,
+    'unknown field: attributes',
+  ]);
+  expect([await countOf(), (await send(boss, 'GET', own)).status]).toEqual([before, 200]);
 });
