@@ -110,8 +110,6 @@ describe('the service with a schema of attributes', () => {
     const query = '?attributes.userId=ada&attributes.billable=true';
     const page = await send(`${TIME_LOGS}${query}&limit=1`);
     expect(page).toMatchObject({ status: 200, body: { data: [{ id: ids[0] }], meta: { total: 1 } } });
-    const links = await send(`${TIME_LOGS}?attributes.billable=true&limit=1&page=2`);
-    expect(links.headers.get('link')).toContain('attributes.billable=true');
     expect(await send(`${TIME_LOGS}/totals${query}`)).toMatchObject({
       status: 200,
       body: { meta: { count: 1, duration: LOG.duration } },
@@ -119,10 +117,6 @@ describe('the service with a schema of attributes', () => {
     const { body: csv, headers } = await send(`${TIME_LOGS}/export${query}`);
     expect((csv as string).split('\n').slice(1, -1)).toEqual([expect.stringContaining(ids[0]!)]);
     expect(headers.has('last-event-id')).toBe(false);
-    expect(await send(`${TIME_LOGS}?attributes.billable=yes`)).toMatchObject({
-      status: 400,
-      body: { message: 'attributes.billable must be true or false' },
-    });
   });
 
   it('takes and filters them by messages', async () => {
