@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, type INestApplication, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import {
   type AttributesSchema,
@@ -10,7 +12,7 @@ import {
   type TimeLogHooks,
   TimeLogModule,
 } from '../../libs/host-kit/src/index.js';
-import { entityTagOf, TimeLogService } from '../../src/time-log/index.js';
+import { entityTagOf, TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { CopyingPipe, hostDataSource, useHosts } from './embedded.js';
@@ -249,6 +251,31 @@ describe('a schema of attributes', () => {
     const { id } = made(await create({ attributes: { ticket: 'a-1' } }));
     await send('PUT', `/${id}`, VALUES);
     expect(seen).toEqual([{ ticket: 'A-1', billable: true }, undefined]);
+  });
+
+  it('makes logs that a host finds by an index of its own', async () => {
+    const service = await serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES }));
+    const log = await service.record({ ...VALUES, attributes: { ticket: 'find-1' } });
+    await service.record({ ...VALUES, attributes: { ticket: 'find-2' } });
+    const source = hosts.app.get(DataSource);
+    const page = await readFile('libs/host-kit/attributes.md', 'utf8');
+    const [statement = ''] = /^create index concurrently .+$/m.exec(page) ?? [];
+    await source.query(statement);
+    const query = source
+      .getRepository(TimeLog)
+      .createQueryBuilder('log')
+      .where(`log.attributes ->> 'ticket' = :ticket`, { ticket: 'FIND-1' })
+      .andWhere('log.attributes @> :attributes', { attributes: { billable: true } })
+      .orderBy('log.date', 'DESC')
+      .limit(50);
+    expect(await query.getMany()).toEqual([log]);
+    const [sql, parameters] = query.getQueryAndParameters();
+    const plan = await source.transaction(async (manager) => {
+      await manager.query('set local enable_seqscan = off');
+      return manager.query<object[]>(`explain ${sql}`, parameters);
+    });
+    expect(JSON.stringify(plan)).toContain('time_logs_ticket_idx');
+    await source.query('drop index time_logs_ticket_idx');
   });
 
   it('may decide what a log gets that is sent without attributes', async () => {
