@@ -3,7 +3,7 @@
 # command `docker compose`. Takes the folder in which it works; DOCKER_HOST names the engine. What is there stays.
 # POSTGRES_ENTRYPOINT may name the docker-entrypoint.sh of docker-library/postgres, where it cannot be downloaded.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 work=$1
 export DEBIAN_FRONTEND=noninteractive DOCKER_BUILDKIT=0 DOCKER_CONFIG=$work/config
 mkdir -p "$DOCKER_CONFIG/cli-plugins"
