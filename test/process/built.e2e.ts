@@ -80,7 +80,7 @@ describe('what npm start compiles', () => {
     const env = environment({ npm_config_loglevel: 'notice' });
     const { stdout, stderr } = await run('npm', ['start'], { cwd: file(), env });
     const lines = (text: string) => text.split('\n').filter((line) => !/^(npm warn .*)?$/.test(line));
-    expect(lines(stdout)).toEqual(['> time-logs@0.2.0 start', expect.stringMatching(/^> exec node /), '[]']);
+    expect(lines(stdout)).toEqual(['> time-logs@0.3.0 start', expect.stringMatching(/^> exec node /), '[]']);
     expect(lines(stderr)).toEqual(['compiling, which takes about a minute']);
   });
 
@@ -146,7 +146,7 @@ describe('what npm start compiles', () => {
   });
 
   it('leaves alone what others have put there, such as packed files', async () => {
-    const others = ['dist/time-logs-0.2.0.tgz', 'dist/test.js', 'libs/client/dist/commonjs/index.js'];
+    const others = ['dist/time-logs-0.3.0.tgz', 'dist/test.js', 'libs/client/dist/commonjs/index.js'];
     for (const name of others) await writeFile(file(name), 'packed');
     await writeFile(file('src/main.ts'), `${MAIN}\n`);
     expect(await compilations()).toBe(1);
