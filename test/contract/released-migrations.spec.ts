@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { expect, it } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import { DataSource, migrations, plainOptions } from '../support/storage.js';
 
 /**
- * The first half of the SHA-256 of the SQL of each migration, and of each file with the migrations of a release. It
- * never changes, because databases have been made by it. A change of the schema is a new migration.
+ * The first half of the SHA-256 of the SQL of each released migration, and of each file with the migrations of a
+ * release. It never changes, because databases have been made by it. A change of the schema is a new migration.
  */
 const RELEASED: Readonly<Record<string, string>> = {
   CreateAccessTokens1763683100000: '858f32e883fa7183f5001d4274ace65f',
   BindAccessTokens1764806300000: 'f7b5f3e301629d16de409055f1e894ec',
+  RotateAccessTokens1766000050000: '2164f1aadcacd4ab9c22705a7e9f1ff9',
+  BindAccessTokensToAttributes1766100700000: 'd64195178ef4811c36a2fa3d4b2ad2f4',
   CreateTimeLogRelays1764288000000: 'ed67a5f3ad8eeeebccbb4b16c15d36a5',
   '0.1.sql': '9c49ed592d420b934230bd1bb2cda385',
   '0.2.sql': '6874a29b7576c65eacdd7cd064080667',
+  '0.3.sql': '12d793e84bf300e10308aee788ea8a50',
 };
-const FILES = join(
-  import.meta.dirname,
-  ...['..', '..', 'src', 'time-log', 'infrastructure', 'schema', 'released'],
-);
+const ROOT = join(import.meta.dirname, '..', '..');
+const FILES = join(ROOT, 'src', 'time-log', 'infrastructure', 'schema', 'released');
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */
 const SOURCES = [{}, { schema: 'elsewhere', entityPrefix: 'our_' }].map(
@@ -49,7 +50,9 @@ it('released migrations are those that were released', async () => {
     const { name } = new Migration();
     if (name in RELEASED) released[name] = digestOf(await statementsOf(Migration));
   }
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   for (const file of await readdir(FILES))
-    released[file] = digestOf(await readFile(join(FILES, file), 'utf8'));
+    if (parse(file).name.localeCompare(version, 'en', { numeric: true }) < 0)
+      released[file] = digestOf(await readFile(join(FILES, file), 'utf8'));
   expect(released).toEqual(RELEASED);
 });

@@ -1,4 +1,4 @@
--- Functions that instances of version 0.2 call during a rolling update. The next release drops
+-- Functions that instances of version 0.2 call during a rolling update. Version 0.4 drops
 -- them.
 
 create or replace function {{time_log_sum}}(project uuid, oldest date, newest date) returns table (n bigint, duration numeric)

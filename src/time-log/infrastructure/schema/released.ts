@@ -12,13 +12,14 @@ export type TimeLogMigration = Type<MigrationInterface & { readonly name: string
 const DUPLICATE_TABLE = /^42P07$/;
 
 /**
- * Returns the migrations of a release, from the text `released/RELEASE`. Never change that text. In
- * a new database the first migration creates the current schema, and the others do nothing.
+ * Returns the migrations of a release, from the text `released/RELEASE`. Each of its statements
+ * follows the names of the migrations that run it. Never change that text. In a new database the
+ * first migration creates the current schema, and the others do nothing.
  */
 export function migrationsOf(release: string): TimeLogMigration[] {
   const statements = [
-    ...TEXTS[`released/${release}`]!.matchAll(/^--> (\w+)\n([^]*?)\n(?=-->|$(?![^]))/gm),
-  ].map(([, name, sql]) => ({ migration: name!, sql: sql! }));
+    ...TEXTS[`released/${release}`]!.matchAll(/^--> (\w[\w ]*)\n([^]*?)\n(?=-->|$(?![^]))/gm),
+  ].flatMap(([, names, sql]) => names!.split(' ').map((migration) => ({ migration, sql: sql! })));
   return [...new Set(statements.map(({ migration }) => migration))].map(
     (name) =>
       class {
@@ -37,17 +38,21 @@ export function migrationsOf(release: string): TimeLogMigration[] {
 
 const FIRST = 'CreateTimeLogs1763683200000';
 
-/** Returns whether the database has the current schema, created or migrated. */
-export async function isCurrent(runner: QueryRunner): Promise<boolean> {
-  const table = await fullyQualified(runner, 'time_log_months');
-  const [row] = (await runner.query('select to_regclass($1) is not null as "isCurrent"', [table])) as [
-    { isCurrent: boolean },
-  ];
+/**
+ * Returns whether the database has what the last frozen migration makes, so that the first one has
+ * created it, or all of them have run.
+ */
+async function isCurrent(runner: QueryRunner): Promise<boolean> {
+  const table = await fullyQualified(runner, 'time_log_keys');
+  const [row] = (await runner.query(
+    `select exists (select from pg_attribute where attrelid = to_regclass($1) and attname = 'replaced') as "isCurrent"`,
+    [table],
+  )) as [{ isCurrent: boolean }];
   return row.isCurrent;
 }
 
 /** Rejects because an earlier version could not read the newer counts and feed. */
-export async function rejectDown(): Promise<void> {
+async function rejectDown(): Promise<void> {
   throw new Error('time logs cannot go back to an earlier version: restore a backup that it has made');
 }
 
