@@ -44,6 +44,15 @@ const COLUMNS = {
     time_log_relays: 'sink, position, id',
     access_tokens: 'id, name, digest, scopes, created_at, expires_at, revoked_at, projects',
   },
+  0.3: {
+    time_logs: 'id, project_id, duration, description, date, position, corrected_at, attributes',
+    time_log_deletions: 'position, id, project_id, deleted_at',
+    time_log_departures: 'position, id, project_id, left_at',
+    time_log_keys: 'principal, text, fingerprint, time_log_id, created_at, time_log_ids, replaced',
+    time_log_relays: 'sink, position, id',
+    access_tokens:
+      'id, name, digest, scopes, created_at, expires_at, revoked_at, projects, previous_digest, previous_until, bound',
+  },
 };
 
 /** How many rows each table of a version has, and a digest of them all. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
@@ -25,16 +25,27 @@ interface Contents {
   /** A token for the first two projects, and one that is revoked. */
   readonly bound?: string;
   readonly revoked?: string;
+  /** A token for the logs of Ada; one that was rotated, and its earlier secret. */
+  readonly person?: string;
+  readonly rotated?: string;
+  readonly replaced?: string;
+}
+
+interface List {
+  readonly data: readonly { readonly id: string }[];
+  readonly meta: { readonly total: number };
 }
 
 /**
  * `v0.N.sql.gz` is a dump (pg_dump 15, no owners) of a database that a version made and filled over HTTP; some logs
  * were corrected and some deleted, by SQL too. Nothing of it may change on the way to this version. Of 0.1 (commit
- * 2579204) that were 598 logs, of 0.2 624 and 31 deletions, some of them at a broker.
+ * 2579204) that were 598 logs, of 0.2 624 and 31 deletions, some of them at a broker. From 0.3 on they are made by
+ * `test/lab/upgrade/make.mjs`: 578 logs, 25 deletions, 35 moves to another project, and attributes.
  */
-describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => {
+describe.each(['0.1', '0.2', '0.3'] as const)('a database of version %s', (version) => {
   const contents = JSON.parse(readFileSync(file(`v${version}.json`), 'utf8')) as Contents;
-  const { feed, bound, revoked } = contents;
+  const { feed, bound, revoked, person, rotated, replaced } = contents;
+  const schema = file(`v${version}.attributes.json`);
   afterAll(async () => {
     await service.end();
     await owner.destroy();
@@ -51,7 +62,10 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
     owner = await new Source({ type: 'postgres', url: database.url }).initialize();
     before = await everything(owner, version);
     await migrate({ url: database.url, migrations });
-    service = await startHere({ DATABASE_URL: database.url });
+    service = await startHere({
+      DATABASE_URL: database.url,
+      ...(existsSync(schema) && { ATTRIBUTES_SCHEMA: schema }),
+    });
     // The first request makes the service remove expired keys.
     migrated = await everything(owner, version);
   });
@@ -79,13 +93,18 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
     for (let page = 1; page <= Math.ceil(contents.total / 50); page++) {
       listed.push(...((await send(`?page=${page}`)) as { data: unknown[] }).data);
     }
-    const rows = await owner.query<(Made & { projectId: string })[]>(
-      `select id, project_id as "projectId", duration::float8 as duration, description,
+    const columns = existsSync(schema) ? 'attributes' : 'null as attributes';
+    const rows = await owner.query<
+      (Made & { projectId: string; attributes: Record<string, unknown> | null })[]
+    >(
+      `select id, project_id as "projectId", duration::float8 as duration, description, ${columns},
                 to_char(to_timestamp(('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)
                           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
            from time_logs order by date desc, id desc`,
     );
-    expect(listed).toEqual(rows.map((row) => expectedItem(row, row)));
+    expect(listed).toEqual(
+      rows.map(({ attributes, ...row }) => expectedItem({ ...row, ...(attributes && { attributes }) }, row)),
+    );
   });
 
   it('returns every log in its feed in the same order, then accepts new ones, and counts them', async () => {
@@ -124,6 +143,24 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
       );
       expect(await send('?limit=1', {}, bound)).toMatchObject({ meta: { total: first + second } });
       expect(await send('', {}, revoked)).toMatchObject({ error: 'UNAUTHORIZED' });
+    });
+
+  if (person !== undefined)
+    it('has a token that is bound to attributes still, and an index for them', async () => {
+      const ofAda = await owner.query<{ id: string }[]>(
+        `select id from time_logs where attributes ->> 'userId' = 'ada' order by date desc, id desc`,
+      );
+      const { data, meta } = (await send('?limit=1000', {}, person)) as List;
+      expect(data.map(({ id }) => ({ id }))).toEqual(ofAda);
+      expect(meta.total).toBe(ofAda.length);
+      expect(await send('?limit=1000&attributes.userId=ada')).toMatchObject({ data, meta });
+      expect(await send('/events', {}, person)).toMatchObject({ error: 'FORBIDDEN' });
+    });
+
+  if (rotated !== undefined)
+    it('has a token that was rotated, and refuses its earlier secret', async () => {
+      expect(await send('?limit=1', {}, rotated)).toMatchObject({ meta: { total: contents.total } });
+      expect(await send('', {}, replaced)).toMatchObject({ error: 'UNAUTHORIZED' });
     });
 
   it('has the exact sums of its durations', async () => {

@@ -4,9 +4,10 @@ import { TEXTS } from './texts.js';
 
 /** `{{name}}` gets its schema, `{{.name}}` gets none; each `'` is a level of quotes around it. */
 const PLACEHOLDER = /\{\{(\.?)(\w+)('*)\}\}/g;
-/** The files of the current schema, in the order in which they run. Functions may run again. */
-const TABLES = ['tables', 'counts'];
-const FUNCTIONS = [
+/** The files of the current schema, in the order in which they run. */
+const FILES = [
+  'tables',
+  'counts',
   'append',
   'fold',
   'totals',
@@ -30,12 +31,6 @@ export async function runText(runner: QueryRunner, sql: string): Promise<void> {
 
 /** Creates the tables, functions and triggers of a new database. */
 export async function createSchema(runner: QueryRunner): Promise<void> {
-  for (const name of TABLES) await runText(runner, TEXTS[name]!);
-  await replaceFunctions(runner);
-}
-
-/** Creates or replaces the functions and triggers. */
-export async function replaceFunctions(runner: QueryRunner): Promise<void> {
-  for (const name of FUNCTIONS) await runText(runner, TEXTS[name]!);
+  for (const name of FILES) await runText(runner, TEXTS[name]!);
   await runText(runner, 'select {{attach_time_log_triggers}}()');
 }
