@@ -113,7 +113,7 @@ it('one version stands everywhere', () => {
     ...new Set([...read(file).matchAll(pattern)].map(([, one]) => one)),
   ]);
   expect(told).toEqual(places.map(([file]) => [file, version]));
-  expect(/^## \[?(\d\S*?)\]?$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+  expect(/^## (\d\S*) - \d{4}-\d{2}-\d{2}$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
   expect(existsSync(join(ROOT, `test/upgrade/v${major}.${minor}.sql.gz`))).toBe(true);
 });
 
