@@ -18,9 +18,15 @@ interface Lock {
       /** Of a workspace. */
       readonly link?: boolean;
       readonly hasInstallScript?: boolean;
+      readonly license?: string;
     }
   >;
 }
+
+/** Licences that allow every use, and ask for no more than a notice. */
+const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'];
+/** Packages under MIT that do not name it as `license` of their package.json. */
+const MIT = ['busboy', 'passport-http-bearer', 'passport-strategy', 'pause', 'streamsearch'];
 
 const read = async <T>(name: string) =>
   JSON.parse(await readFile(join(import.meta.dirname, '..', '..', name), 'utf8')) as T;
@@ -40,6 +46,13 @@ describe('dependencies', () => {
     const running = installed.filter(([, { dev, link }]) => !dev && !link);
     expect(running.length).toBeGreaterThan(50);
     expect(running.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
+  });
+
+  it('that the service runs with have permissive licences', async () => {
+    const { packages } = await read<Lock>('package-lock.json');
+    const running = Object.entries(packages).filter(([path, { dev, link }]) => path !== '' && !dev && !link);
+    const others = running.filter(([, { license = '' }]) => !PERMISSIVE.includes(license));
+    expect(others.map(([path]) => path)).toEqual(MIT.map((name) => `node_modules/${name}`));
   });
 
   it.each(['.', 'test/lab/tools'])('run no script at installation: %s', async (folder) => {
