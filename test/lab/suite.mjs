@@ -46,6 +46,7 @@ const PROGRAMS = {
   corpora: ['corpora', 'corpora'],
 };
 const BENCHES = {
+  attributes: 'attributes',
   dtos: 'dto-price',
   figure: 'figure',
   hooks: 'hook-price',

@@ -58,7 +58,12 @@ export async function compare(bench: Bench, name: LoadName): Promise<Measurement
   });
 }
 
-async function runRound(bench: Bench, load: Load, program: Target): Promise<Round> {
+/** Puts a load on a program, after a run-up. */
+export async function runRound(
+  bench: Omit<Bench, 'programs' | 'data' | 'log'>,
+  load: Load,
+  program: Target,
+): Promise<Round> {
   const { server, driver, options } = bench;
   const { pid, port, token } = program;
   const order: Order = {

@@ -67,8 +67,8 @@ export function loadOf(name: LoadName, data: DataSet): Load {
 const pagesOf = (logs: number) => Math.max(1, Math.ceil(logs / PAGE));
 const middleOf = (pages: number) => String(Math.ceil(pages / 2));
 
-const list = (query: Record<string, string>) => get('', query);
-const totals = (query: Record<string, string>) => get('/totals', query);
+export const list = (query: Record<string, string>) => get('', query);
+export const totals = (query: Record<string, string>) => get('/totals', query);
 /** A page of events after the one with an id. */
 const feed = (after: Record<string, string> = {}): Load => ({ ...get('/events', after), isOurs: true });
 
@@ -84,7 +84,7 @@ function bound(count: number, load: Load): Load {
   return { ...load, isOurs: true, projects };
 }
 
-function create(headers: readonly string[] = []): Load {
+export function create(headers: readonly string[] = [], attributesOf?: (index: number) => object): Load {
   const bodies = Array.from({ length: CREATES }, (_, index) => {
     const random = createHash('md5').update(`create ${index}`).digest();
     const text = random.toString('hex').repeat(3);
@@ -93,6 +93,7 @@ function create(headers: readonly string[] = []): Load {
       duration: (1 + (random.readUInt16BE(4) % 2_400)) / 100,
       description: text.slice(0, 20 + (random[6]! % 61)),
       date: new Date(SEEDED.until - DAY * (1 + (random[7]! % 30))).toISOString().slice(0, 10),
+      attributes: attributesOf?.(index),
     });
   });
   const request = (token: string, body: string) => {
