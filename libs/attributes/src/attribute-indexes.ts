@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FactoryProvider } from '@nestjs/common';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { ATTRIBUTE_NAME } from '../../auth/src/index.js';
-import { type Database, dataSourceOf, hasSqlState, qualified } from '../../../src/database/index.js';
+import { type Database, dataSourceOf, qualified } from '../../../src/database/index.js';
 import {
   DATABASE_CHECK,
   type DatabaseCheck,
@@ -19,8 +19,6 @@ const TABLE = 'time_logs';
 /** The start and end of the name of an index, around the name of its attribute. */
 const START = 'time_logs_attribute_';
 const END = '_idx';
-/** The SQLSTATE deadlock_detected, such as of two sessions that create an index. */
-const DEADLOCK = /^40P01$/;
 
 /** The indexes of attributes of a DataSource. */
 interface Indexes {
@@ -42,8 +40,8 @@ interface FoundIndex {
 
 /**
  * Creates the missing indexes of attributes and drops the others, while logs are written. Returns a line for each.
- * One session does this at a time. The runner must
- * not be in a transaction, and its DataSource needs a second connection.
+ * One session does this at a time. The runner must not be in a transaction, and its DataSource needs a second
+ * connection.
  */
 export async function updateAttributeIndexes(
   runner: QueryRunner,
@@ -62,8 +60,11 @@ export async function updateAttributeIndexes(
   if (found.length === wanted.size && found.every((index) => isRight(indexes, index))) return [];
   const lock = await lockIndexes(dataSource, signal);
   try {
-    return await withoutTimeouts(runner, () => change(indexes, signal));
+    // Role or DataSource may have set timeouts for short statements.
+    await runner.query('set statement_timeout = 0; set lock_timeout = 0');
+    return [...(await dropOthers(indexes)), ...(await createMissing(indexes, signal))];
   } finally {
+    await runner.query('reset statement_timeout; reset lock_timeout').catch(() => undefined);
     await rollBack(lock);
   }
 }
@@ -119,64 +120,31 @@ function isRight({ wanted }: Indexes, { name, isValid }: FoundIndex): boolean {
   return isValid && wanted.has(name);
 }
 
-async function change(indexes: Indexes, signal: AbortSignal | undefined): Promise<string[]> {
-  const lines: string[] = [];
-  for (;;) {
-    signal?.throwIfAborted();
-    try {
-      await dropOthers(indexes, lines, signal);
-      await createMissing(indexes, lines, signal);
-      return lines;
-    } catch (error) {
-      if (!hasSqlState(error, DEADLOCK)) throw error;
-    }
-  }
-}
-
-async function dropOthers(indexes: Indexes, lines: string[], signal: AbortSignal | undefined): Promise<void> {
+async function dropOthers(indexes: Indexes): Promise<string[]> {
   const { runner, start, wanted } = indexes;
-  await untilBuilt(indexes, signal);
+  const lines: string[] = [];
   for (const index of await findIndexes(indexes)) {
     if (isRight(indexes, index)) continue;
     await runner.query(`drop index concurrently if exists ${index.quoted}`);
     if (!wanted.has(index.name))
       lines.push(`dropped the index of attributes.${index.name.slice(start.length, -END.length)}`);
   }
+  return lines;
 }
 
-async function createMissing(
-  indexes: Indexes,
-  lines: string[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function createMissing(indexes: Indexes, signal: AbortSignal | undefined): Promise<string[]> {
   const { runner, table, wanted } = indexes;
-  const created: string[] = [];
   const found = new Set((await findIndexes(indexes)).map(({ name }) => name));
-  for (const [name, attribute] of wanted) {
-    if (found.has(name)) continue;
+  const missing = [...wanted].filter(([name]) => !found.has(name));
+  for (const [name, attribute] of missing) {
     signal?.throwIfAborted();
     await runner.query(
       `create index concurrently "${name}" on ${table} (${indexedAttribute(attribute)}, date, id)`,
     );
-    created.push(`created the index of attributes.${attribute}`);
   }
-  if (created.length === 0) return;
   // Creating an index does not collect the statistics of its expression.
-  await runner.query(`analyze ${table}`);
-  lines.push(...created);
-}
-
-/** Waits until no other session creates an index, which is not valid until then. */
-async function untilBuilt({ runner, table }: Indexes, signal: AbortSignal | undefined): Promise<void> {
-  for (;;) {
-    const [builder] = (await runner.query(
-      `select pid from pg_locks join pg_stat_progress_create_index using (pid)
-        where relation = to_regclass($1) and mode = 'ShareUpdateExclusiveLock' and granted limit 1`,
-      [table],
-    )) as object[];
-    if (!builder) return;
-    await delay(POLL_INTERVAL_MS, undefined, { signal });
-  }
+  if (missing.length > 0) await runner.query(`analyze ${table}`);
+  return missing.map(([, attribute]) => `created the index of attributes.${attribute}`);
 }
 
 /** Begins a transaction that holds the lock, so that the lock ends with it, even behind a pooler. */
@@ -208,17 +176,4 @@ async function rollBack(runner: QueryRunner): Promise<void> {
   // If the connection is lost, the server rolls back by itself.
   if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
   await runner.release();
-}
-
-/** Runs work without the timeouts that the role or the DataSource sets for short statements. */
-async function withoutTimeouts<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
-  const changed = (await runner.query(
-    `select name, set_config(name, '0', false) from unnest(array['statement_timeout', 'lock_timeout']) name
-      where current_setting(name) <> '0'`,
-  )) as { readonly name: string }[];
-  try {
-    return await work();
-  } finally {
-    for (const { name } of changed) await runner.query(`reset ${name}`).catch(() => undefined);
-  }
 }
