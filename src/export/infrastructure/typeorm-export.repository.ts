@@ -1,7 +1,8 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
 import type { Snapshot } from '../../database/index.js';
+import { attributesIn } from '../../time-log/domain/time-log-access.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
-import { attributesOf, projectsOf } from '../../time-log/infrastructure/access-condition.js';
+import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
 import { attributeCondition } from '../../time-log/infrastructure/attribute-condition.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
@@ -59,7 +60,7 @@ export class TypeOrmExportRepository extends ExportRepository {
     snapshot: Snapshot,
   ): Promise<string | undefined> {
     const { from, to } = filter.period;
-    if ((from ?? to ?? attributesOf(filter, access)) !== undefined) return undefined;
+    if (from ?? to ?? filter.attributes ?? attributesIn(access)) return undefined;
     const { database } = this.logs;
     const [row] = await snapshot.query<{ place: string }>(
       `select (case when exists (select from ${database.table(TimeLogDeletion)} where project_id is null and position = last - 1)

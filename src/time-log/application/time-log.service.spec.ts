@@ -111,19 +111,6 @@ describe('TimeLogService', () => {
     await service.delete(id);
   });
 
-  it.each([true, false])('takes %s of an old repository for no corrected log', async (answer) => {
-    class Old extends InMemoryTimeLogRepository {
-      override correct(): Promise<never> {
-        return Promise.resolve(answer as never);
-      }
-    }
-    service = new TimeLogService(new Old(), ids);
-    const { id } = await service.record(values);
-    await expect(service.correct(id, values)).rejects.toThrow(
-      'Old.correct must resolve with the stored log, or with undefined if there is none',
-    );
-  });
-
   it('changes no log on a condition that the repository cannot compare', async () => {
     class Old extends InMemoryTimeLogRepository {
       override async correct(log: TimeLog, access: TimeLogAccess): Promise<TimeLog | undefined> {

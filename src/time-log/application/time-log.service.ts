@@ -312,11 +312,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const access = requireAccess([log], options);
     const corrected = await this.writesOf(options).correct(log, access, options.caller?.id, expected);
     if (corrected === undefined) throw notFound();
-    // The port once resolved with a boolean.
-    if (!(corrected instanceof TimeLog))
-      throw new Error(
-        `${this.timeLogs.constructor.name}.correct must resolve with the stored log, or with undefined if there is none`,
-      );
     return corrected as TimeLog<A>;
   }
 

@@ -1,11 +1,4 @@
-import {
-  ALL_PROJECTS,
-  attributesIn,
-  type AttributeValues,
-  haveValues,
-  projectsIn,
-  type TimeLogAccess,
-} from '../domain/time-log-access.js';
+import { ALL_PROJECTS, attributesIn, projectsIn, type TimeLogAccess } from '../domain/time-log-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 
 /** Returns the projects that a filter selects within an access; null means all projects. */
@@ -15,37 +8,21 @@ export function projectsOf({ projectIds }: TimeLogFilter, access: TimeLogAccess)
   return projects === ALL_PROJECTS ? projectIds : projectIds.filter((id) => projects.includes(id));
 }
 
-/**
- * Returns the values that a filter requires within an access; undefined for none, and `'contradiction'` if no log can
- * have them.
- */
-export function attributesOf(
-  { attributes }: TimeLogFilter,
-  access: TimeLogAccess,
-): AttributeValues | undefined | 'contradiction' {
-  const bound = attributesIn(access);
-  if (!attributes || !bound) return attributes ?? bound;
-  const all = { ...attributes, ...bound };
-  return haveValues(all, attributes) ? all : 'contradiction';
-}
-
-/** A SQL condition, and the values of its parameters. */
-export interface Condition {
-  /** Returns the condition for the table or alias. */
-  readonly of: (log: string) => string;
+/** A SQL condition on `log`, and the values of its parameters. */
+interface AccessCondition {
+  readonly condition: string;
   readonly parameters: readonly unknown[];
 }
 
 /** Returns the condition that a log is within an access, with parameters from `$first`. */
-export function accessCondition(access: TimeLogAccess, first: number): Condition {
+export function accessCondition(access: TimeLogAccess, first: number): AccessCondition {
   const projects = projectsIn(access);
   const attributes = attributesIn(access);
+  const ofProjects = `($${first}::uuid[] is null or log.project_id = any($${first}))`;
+  const parameters: unknown[] = [projects === ALL_PROJECTS ? null : projects];
+  if (!attributes) return { condition: ofProjects, parameters };
   return {
-    of: (log) =>
-      `($${first}::uuid[] is null or ${log}.project_id = any($${first}))${attributes ? ` and ${log}.attributes @> $${first + 1}::jsonb` : ''}`,
-    parameters: [
-      projects === ALL_PROJECTS ? null : projects,
-      ...(attributes ? [JSON.stringify(attributes)] : []),
-    ],
+    condition: `${ofProjects} and log.attributes @> $${first + 1}::jsonb`,
+    parameters: [...parameters, JSON.stringify(attributes)],
   };
 }

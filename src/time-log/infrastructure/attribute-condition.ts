@@ -1,6 +1,6 @@
-import type { TimeLogAccess } from '../domain/time-log-access.js';
+import { attributesIn, type TimeLogAccess } from '../domain/time-log-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
-import { attributesOf, projectsOf } from './access-condition.js';
+import { projectsOf } from './access-condition.js';
 
 /** The maximum size of a text that an index of attributes holds: 255 characters of four bytes. */
 const MAX_INDEXED_BYTES = 1_020;
@@ -23,14 +23,14 @@ export function indexedAttribute(name: string, row = ''): string {
  * Jsonb compares numbers by value.
  */
 export function attributeCondition(
-  filter: TimeLogFilter,
+  { attributes }: TimeLogFilter,
   access: TimeLogAccess,
   bind: Bind,
 ): string | undefined {
-  const values = attributesOf(filter, access);
-  if (values === undefined) return undefined;
-  if (values === 'contradiction' || projectsOf(filter, access)?.length === 0) return 'false';
-  const conditions = Object.entries(values).map(
+  const bound = attributesIn(access);
+  if (!attributes && !bound) return undefined;
+  const required = [...Object.entries(attributes ?? {}), ...Object.entries(bound ?? {})];
+  const conditions = required.map(
     ([name, value]) => `${indexedAttribute(name, 'log.')} = ${bind(JSON.stringify(value))}::jsonb`,
   );
   return conditions.join(' and ') || 'true';

@@ -50,10 +50,10 @@ export class TimeLogCorrections {
     const statement = new TextStatement(
       `with seen as materialized (
          select id, ${version} from ${this.table} log
-          where id = $1 and ${allowed.of('log')}
+          where id = $1 and ${allowed.condition}
        ), found as materialized (
          select log.id, ${version} from seen join ${this.table} log on log.id = seen.id
-          where seen.differs and not seen.is_unexpected and ${allowed.of('log')}
+          where seen.differs and not seen.is_unexpected and ${allowed.condition}
             for no key update of log
        ), corrected as (
          update ${this.table} log set (${valueNames}) = row(${values})
@@ -85,7 +85,7 @@ export class TimeLogCorrections {
     const statement = new TextStatement(
       `with found as materialized (
          select id, ${this.isUnexpected(expected, 2 + allowed.parameters.length)} as is_unexpected from ${this.table} log
-          where id = $1 and ${allowed.of('log')} for update
+          where id = $1 and ${allowed.condition} for update
        ), deleted as (
          delete from ${this.table} log using found where log.id = found.id and not is_unexpected returning log.*
        )

@@ -261,7 +261,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const allowed = accessCondition(access, 2);
     // Not a prepared statement: a plan made while the table was empty would later read all of it.
     const statement = new TextStatement(
-      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${allowed.of('log')}${locks ? ' for no key update' : ''}`,
+      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${allowed.condition}${locks ? ' for no key update' : ''}`,
     );
     const [row] = await within.query(statement, [id, ...allowed.parameters]);
     return row && this.rows.log(row);
