@@ -117,8 +117,8 @@ const SESSION_CHANGED = /^(?:26000|42P05)$/;
 export class StatementSender {
   private readonly logger = new Logger('Database');
   private isPreparing = true;
-  /** Undefined until the first statement without BEGIN has succeeded, or failed because of it. */
-  private isReadCommitted: boolean | undefined;
+  /** Whether the default isolation level is READ COMMITTED, as far as is known. */
+  private isReadCommitted = true;
 
   /** Sends a statement. It is prepared, until an error shows that a pooler changes the session. */
   async send(
@@ -149,31 +149,24 @@ export class StatementSender {
     parameters: readonly unknown[],
     { lockTimeout, timeout }: ChangeOptions = {},
   ): Promise<Rows<unknown>> {
-    const isFirst = this.isReadCommitted === undefined;
     if (
       statement instanceof AutocommitStatement &&
       lockTimeout === undefined &&
       timeout === undefined &&
-      this.isReadCommitted !== false
+      this.isReadCommitted
     )
       try {
-        const rows = await this.send(runner, statement.autocommit, parameters);
-        this.isReadCommitted ??= true;
-        return rows;
+        return await this.send(runner, statement.autocommit, parameters);
       } catch (error) {
-        // The statement has written nothing. Under another level, a trigger of a host may fail with
-        // 40001 before the condition is evaluated, and a standby rejects SERIALIZABLE with 0A000.
-        // Both codes may have other causes.
-        const isCertain = hasSqlState(error, /^42704$/) && reasonOf(error).includes(MISSING_SETTING);
-        const isPossible = isFirst && hasSqlState(error, /^(?:40001|0A000)$/);
-        if (!isCertain && !(isPossible && (await isolationLevel(runner)) !== 'read committed')) throw error;
+        // The statement has written nothing.
+        if (!hasSqlState(error, /^42704$/) || !reasonOf(error).includes(MISSING_SETTING)) throw error;
         this.stopAutocommit();
       }
     return this.send(runner, statement, parameters, sendInTransaction({ lockTimeout, timeout }));
   }
 
   private stopAutocommit(): void {
-    if (this.isReadCommitted === false) return;
+    if (!this.isReadCommitted) return;
     this.isReadCommitted = false;
     this.logger.log(
       'the default isolation level is not READ COMMITTED: each create is sent with begin and commit',
@@ -195,12 +188,6 @@ export async function sendQuery(
 /** Adds the number to rows. It is not enumerable, so that the rows still equal rows without it. */
 export function withAffected<Row>(rows: Row[], affected: number | undefined): Rows<Row> {
   return Object.defineProperty(rows, 'affected', { value: affected });
-}
-
-/** Returns the isolation level. A standby runs no other statement under SERIALIZABLE. */
-async function isolationLevel(runner: QueryRunner): Promise<unknown> {
-  const [row] = await sendQuery(runner, `select current_setting('transaction_isolation') as level`);
-  return (row as { readonly level: string }).level;
 }
 
 /** Returns SQL that sets a timeout of the transaction, unless role, database or server set one. */
