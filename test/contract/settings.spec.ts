@@ -26,7 +26,6 @@ import {
   TypeOrmTotalsRepository,
 } from '../support/storage.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { loadVersion } from '../upgrade/earlier-version.js';
 
 const ANY_ATTRIBUTES = new SchemaAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
@@ -177,34 +176,6 @@ describe('a service whose role or database has another setting', () => {
     ],
   ])('gives the same answers: %s, %s, %s, and others', async (...settings) => {
     expect(await lifeWith(settings)).toEqual(usual);
-  });
-
-  it('has corrections in the feed after a move by an earlier version that lost a backslash', async () => {
-    const database = await createTestDatabase();
-    const { name, url, superuserUrl } = database;
-    await queryOnce(superuserUrl, `alter role ${name} set standard_conforming_strings = off`);
-    await loadVersion('0.2', database);
-    await queryOnce(url, 'truncate time_logs');
-    const dataSource = await openDataSource(connectionOptions(url, entities, limits));
-    try {
-      const repository = new TypeOrmTimeLogRepository(new Database(dataSource));
-      await repository.add(logNumber(1));
-      await dataSource.transaction('READ COMMITTED', async (manager) => {
-        await manager.query('select move_time_log_positions()');
-      });
-      const [{ shift }] = await dataSource.query<[{ shift: string }]>(
-        `select encode(tgargs, 'escape') as shift from pg_trigger where tgname = 'zz_tell_correction'`,
-      );
-      expect(shift).toBe(String.raw`0\000`);
-      await migrate({ url, migrations });
-      await repository.add(logNumber(2));
-      await repository.correct(logNumber(1, 9), ALL_PROJECTS);
-      const events = await new TypeOrmFeedRepository(repository).eventsAfter(undefined, 50);
-      expect(events.map(({ log }) => log.id)).toEqual([logNumber(2).id, logNumber(1).id]);
-    } finally {
-      await dataSource.destroy();
-      await database.drop();
-    }
   });
 
   it.each([
