@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { TimeLogAccess, TimeLogFilter } from '../../src/time-log/index.js';
-import type { Grouping, GroupSum, Totals } from '../../src/totals/index.js';
+import { totalsOf } from '../../libs/host-kit/src/testing/totals-of.js';
+import type { TimeLog, TimeLogAccess, TimeLogFilter } from '../../src/time-log/index.js';
+import type { Grouping, Totals } from '../../src/totals/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
 import {
@@ -71,43 +72,7 @@ interface Row {
   duration: string;
 }
 
-/** 10^400 times a decimal: an integer for all durations here. */
-const SCALE = 400;
-function scaled(text: string): bigint {
-  const [mantissa, exponent = '0'] = text.split('e');
-  const [whole, fraction = ''] = mantissa!.split('.');
-  return BigInt(whole! + fraction) * 10n ** BigInt(SCALE - fraction.length + Number(exponent));
-}
-
-function written(sum: bigint): string {
-  const digits = String(sum).padStart(SCALE + 1, '0');
-  return `${digits.slice(0, -SCALE)}.${digits.slice(-SCALE)}`.replace(/\.?0+$/, '');
-}
-
-/** The first and the last day of the group of a day. */
-function groupOf(grouping: string, day: string): [string, string] {
-  if (grouping.endsWith('day')) return [day, day];
-  const date = new Date(day);
-  if (grouping.endsWith('week')) {
-    const monday = numberOf(day) - ((date.getUTCDay() + 6) % 7);
-    return [dayOf(Math.max(0, monday)), dayOf(Math.min(LAST, monday + 6))];
-  }
-  const month = day.slice(0, 7);
-  const days = new Date(
-    Date.UTC(2000 + (date.getUTCFullYear() % 400), date.getUTCMonth() + 1, 0),
-  ).getUTCDate();
-  return [`${month}-01`, `${month}-${days}`];
-}
-
-interface Group {
-  readonly key: { readonly projectId?: string; readonly from?: string; readonly to?: string };
-  count: number;
-  sum: bigint;
-}
-
-const order = <T>(one: T, other: T) => (one < other ? -1 : one > other ? 1 : 0);
-
-/** What the totals of these logs are, worked out one log at a time. */
+/** Returns the totals of these logs, worked out one log at a time. */
 function expected(
   logs: readonly Row[],
   { projectIds, period }: TimeLogFilter,
@@ -122,40 +87,8 @@ function expected(
       (period.from === undefined || log.date >= period.from) &&
       (period.to === undefined || log.date <= period.to),
   );
-  const groups = new Map<string, Group>();
-  let sum = 0n;
-  for (const log of matching) {
-    const duration = scaled(log.duration);
-    sum += duration;
-    if (grouping === undefined) continue;
-    const [from, to] = groupOf(grouping, log.date);
-    const key = {
-      ...(grouping.startsWith('project') && { projectId: log.projectId }),
-      ...(grouping !== 'project' && {
-        from: period.from !== undefined && period.from > from ? period.from : from,
-        to: period.to !== undefined && period.to < to ? period.to : to,
-      }),
-    };
-    const text = JSON.stringify(key);
-    const group = groups.get(text) ?? { key, count: 0, sum: 0n };
-    groups.set(text, group);
-    group.count += 1;
-    group.sum += duration;
-  }
-  const sorted = [...groups.values()].sort(
-    (one, other) =>
-      (grouping === 'project' ? order(other.sum, one.sum) : 0) ||
-      order(one.key.projectId ?? '', other.key.projectId ?? '') ||
-      order(other.key.from ?? '', one.key.from ?? ''),
-  );
-  const start = Number(page.offset);
-  return {
-    whole: { count: matching.length, duration: written(sum) },
-    groups: sorted
-      .slice(start, start + page.limit)
-      .map(({ key, count, sum: ofGroup }) => ({ ...key, count, duration: written(ofGroup) }) as GroupSum),
-    groupCount: groups.size,
-  };
+  // It reads the text of a duration, which may have more digits than a number.
+  return totalsOf(matching as unknown as TimeLog[], period, grouping, page);
 }
 
 const database = useDatabase({ poolSize: 6 });

@@ -3,6 +3,7 @@ import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import { locationOf, pageLinks } from './links.js';
 
+const PROJECTS = ['22222222-2222-2222-2222-222222222222', '11111111-1111-1111-1111-111111111111'];
 const everything = { period: Period.of() };
 
 /** Parses the header. Returns the targets by relation. */
@@ -49,26 +50,16 @@ describe('pageLinks', () => {
     );
   });
 
-  it('keeps the filter, with the applied days', () => {
-    const filter = {
-      projectIds: ['22222222-2222-2222-2222-222222222222', '11111111-1111-1111-1111-111111111111'],
-      period: Period.of('2026-01-01T00:00+05:30', '2026-02-01 00:00'),
-    };
-    expect(links(PageRequest.of(1, 1000), 1, filter).last).toBe(
-      `?projectId=${filter.projectIds.join()}&from=2026-01-01&to=2026-02-01&page=1&limit=1000`,
-    );
-  });
-
-  it('keeps the grouping', () => {
-    const period = Period.of('2026-01-01');
-    expect(links(PageRequest.of(1, 5), 1, { period, by: 'week' }).first).toBe(
-      `?from=2026-01-01&by=week&page=1&limit=5`,
-    );
-  });
-
-  it('omits open ends', () => {
-    const target = links(PageRequest.of(1, 5), 1, { period: Period.of(undefined, '2026-02-01') }).first;
-    expect(target).toBe(`?to=2026-02-01&page=1&limit=5`);
+  it.each([
+    [
+      'the projects and the applied days',
+      { projectIds: PROJECTS, period: Period.of('2026-01-01T00:00+05:30', '2026-02-01 00:00') },
+      `projectId=${PROJECTS.join()}&from=2026-01-01&to=2026-02-01`,
+    ],
+    ['the grouping', { period: Period.of('2026-01-01'), by: 'week' }, 'from=2026-01-01&by=week'],
+    ['no open ends', { period: Period.of(undefined, '2026-02-01') }, 'to=2026-02-01'],
+  ])('keeps %s', (_what, filter, query) => {
+    expect(links(PageRequest.of(1, 5), 1, filter).last).toBe(`?${query}&page=1&limit=5`);
   });
 });
 
