@@ -10,7 +10,7 @@ export {
 } from './statements.js';
 export { type Snapshot } from './snapshot.js';
 export { OutageLatch } from './outages.js';
-export type { TransactionOptions } from './transaction.js';
+export { rollBack, type TransactionOptions, tryLock } from './transaction.js';
 export {
   hasSqlState,
   isConstraintViolation,

@@ -96,6 +96,21 @@ async function withTimeout<T>(milliseconds: number, work: () => Promise<T>): Pro
   }
 }
 
+/** Tries to take an advisory lock until the end of the transaction of a runner. Returns whether it has it. */
+export async function tryLock(runner: QueryRunner, key: bigint): Promise<boolean> {
+  const [row] = (await runner.query(`select pg_try_advisory_xact_lock(${key}) as locked`)) as [
+    { locked: boolean },
+  ];
+  return row.locked;
+}
+
+/** Ends a transaction that may still be open, and releases its runner. */
+export async function rollBack(runner: QueryRunner): Promise<void> {
+  // If the connection is lost, the server rolls back by itself.
+  if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+  await runner.release();
+}
+
 /** Runs a statement in a transaction of a caller, at any isolation level. */
 export async function runWithin(
   runner: QueryRunner,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FactoryProvider } from '@nestjs/common';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { ATTRIBUTE_NAME } from '../../auth/src/index.js';
-import { type Database, dataSourceOf, qualified } from '../../../src/database/index.js';
+import { type Database, dataSourceOf, qualified, rollBack, tryLock } from '../../../src/database/index.js';
 import {
   DATABASE_CHECK,
   type DatabaseCheck,
@@ -152,7 +152,7 @@ async function lockIndexes(dataSource: DataSource, signal: AbortSignal | undefin
   const runner = dataSource.createQueryRunner();
   try {
     await runner.startTransaction('READ COMMITTED');
-    while (!(await tryLock(runner))) {
+    while (!(await tryLock(runner, LOCK_KEY))) {
       // Polls: the creation of an index would wait for the snapshot of a statement that waits.
       await delay(POLL_INTERVAL_MS, undefined, { signal });
     }
@@ -163,17 +163,4 @@ async function lockIndexes(dataSource: DataSource, signal: AbortSignal | undefin
     await rollBack(runner);
     throw error;
   }
-}
-
-async function tryLock(runner: QueryRunner): Promise<boolean> {
-  const [row] = (await runner.query(`select pg_try_advisory_xact_lock(${LOCK_KEY}) as locked`)) as [
-    { locked: boolean },
-  ];
-  return row.locked;
-}
-
-async function rollBack(runner: QueryRunner): Promise<void> {
-  // If the connection is lost, the server rolls back by itself.
-  if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-  await runner.release();
 }

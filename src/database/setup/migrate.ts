@@ -10,6 +10,7 @@ import {
   messageOf,
 } from './error-message.js';
 import { qualified, schemaOf } from '../qualified.js';
+import { rollBack, tryLock } from '../transaction.js';
 import { requireSuitableDatabase, UnsuitableDatabaseError } from './requirements.js';
 
 /** The key of the advisory lock that a migrating instance holds: "time-log" as a 64-bit number. */
@@ -88,7 +89,7 @@ async function runPending(dataSource: DataSource, signal: AbortSignal | undefine
     for (let isWaiting = false; (await executor.getPendingMigrations()).length > 0;) {
       signal?.throwIfAborted();
       await runner.startTransaction('READ COMMITTED');
-      if (await tryLock(runner)) {
+      if (await tryLock(runner, LOCK_KEY)) {
         const [next] = await executor.getPendingMigrations();
         if (next) done.push((await executor.executeMigration(next)).name);
         await runner.commitTransaction();
@@ -102,8 +103,7 @@ async function runPending(dataSource: DataSource, signal: AbortSignal | undefine
     }
     return done;
   } finally {
-    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-    await runner.release();
+    await rollBack(runner);
   }
 }
 
@@ -124,13 +124,6 @@ async function createSchema(dataSource: DataSource): Promise<void> {
     await manager.query('select pg_advisory_xact_lock($1)', [String(LOCK_KEY)]);
     await manager.query(`create schema if not exists ${name}`);
   });
-}
-
-async function tryLock(runner: QueryRunner): Promise<boolean> {
-  const [row] = (await runner.query('select pg_try_advisory_xact_lock($1) as locked', [
-    String(LOCK_KEY),
-  ])) as [{ locked: boolean }];
-  return row.locked;
 }
 
 async function connect({

@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { hasSqlState, qualified } from '../../database/index.js';
+import { hasSqlState, qualified, rollBack } from '../../database/index.js';
 import { type CalendarDate, isCalendarDate } from '../domain/time-log.rules.js';
 
 /** The number of logs in a transaction, which takes 0.2 s, and the minimum on a full disk. */
@@ -115,10 +115,4 @@ export class OldTimeLogs {
       throw error;
     }
   }
-}
-
-async function rollBack(runner: QueryRunner): Promise<void> {
-  // If the connection is lost, the server rolls back by itself.
-  if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-  await runner.release();
 }
