@@ -96,16 +96,12 @@ export function parseAttribute(name: string, type: AttributeType, text: string):
 }
 
 type Dto = new () => object;
-/** Shared by all apps of the process, since class-validator keeps all classes. */
-const extended = new Map<string, WeakMap<Dto, Dto>>();
 
 /** Returns the query parameters `attributes.NAME`; undefined if logs cannot be filtered by attributes. */
 export function queryParametersOf({ filters }: TimeLogAttributes): ExtraParameters | undefined {
   if (filters.size === 0) return undefined;
   const parameters = [...filters].map(([name, type]) => ({ name, type, parameter: `attributes.${name}` }));
-  const key = JSON.stringify(parameters);
-  const classes = extended.get(key) ?? new WeakMap<Dto, Dto>();
-  extended.set(key, classes);
+  const classes = new Map<Dto, Dto>();
 
   const faultIn = (index: number, value: unknown, query: object): Fault | undefined => {
     const { name, type } = parameters[index]!;
