@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { indexedAttribute } from '../../src/time-log/infrastructure/attribute-condition.js';
 import {
   beside,
@@ -8,6 +9,7 @@ import {
   indexFault,
   migrate,
   migrations,
+  untilWaiting,
   updateAttributeIndexes,
   useDatabase,
 } from '../support/storage.js';
@@ -114,6 +116,23 @@ it('creates an index again that a failure left invalid', async () => {
   expect(await faultOf(['userId'])).toBe('attributes.userId has no index');
   expect(await update(['userId'])).toEqual([created('userId')]);
   expect(await faultOf(['userId'])).toBeUndefined();
+});
+
+it('waits for an index that another session creates', async () => {
+  const writer = await database.transaction();
+  await record('ada', writer);
+  const other = database.dataSource.query(
+    `create index concurrently "${NAME}" on time_logs (${indexedAttribute('userId')}, date, id)`,
+  );
+  await untilWaiting(database.dataSource);
+  const updated = update(['userId']);
+  await eventually(async () => {
+    expect(await database.dataSource.query(`select from pg_locks where locktype = 'advisory'`)).toHaveLength(
+      1,
+    );
+  });
+  await writer.commitTransaction();
+  expect(await Promise.all([other, updated])).toEqual([expect.anything(), []]);
 });
 
 it('lets sessions take turns', async () => {

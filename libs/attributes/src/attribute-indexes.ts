@@ -62,6 +62,7 @@ export async function updateAttributeIndexes(
   try {
     // Role or DataSource may have set timeouts for short statements.
     await runner.query('set statement_timeout = 0; set lock_timeout = 0');
+    await untilBuilt(indexes, signal);
     return [...(await dropOthers(indexes)), ...(await createMissing(indexes, signal))];
   } finally {
     await runner.query('reset statement_timeout; reset lock_timeout').catch(() => undefined);
@@ -145,6 +146,19 @@ async function createMissing(indexes: Indexes, signal: AbortSignal | undefined):
   // Creating an index does not collect the statistics of its expression.
   if (missing.length > 0) await runner.query(`analyze ${table}`);
   return missing.map(([, attribute]) => `created the index of attributes.${attribute}`);
+}
+
+/** Waits for an index that the server still creates for a process that was killed. It is not valid until then. */
+async function untilBuilt({ runner, table }: Indexes, signal: AbortSignal | undefined): Promise<void> {
+  for (;;) {
+    const [builder] = (await runner.query(
+      `select from pg_locks join pg_stat_progress_create_index using (pid)
+        where relation = to_regclass($1) and mode = 'ShareUpdateExclusiveLock' and granted limit 1`,
+      [table],
+    )) as object[];
+    if (!builder) return;
+    await delay(POLL_INTERVAL_MS, undefined, { signal });
+  }
 }
 
 /** Begins a transaction that holds the lock, so that the lock ends with it, even behind a pooler. */
