@@ -1,6 +1,5 @@
 import { DomainError } from '../../../errors/src/index.js';
 import { MAX_MESSAGE_BYTES } from '../packet.js';
-import { Utf16Counter } from './utf16-counter.js';
 
 /** The byte between the length of a message and its text: `#`. */
 const DELIMITER = 0x23;
@@ -19,11 +18,13 @@ export class FrameReader {
   private bytes: Buffer = EMPTY;
   private start = 0;
   private end = 0;
-  /** The end of the bytes that `counter` has counted. */
+  /** The end of the bytes whose UTF-16 code units are counted. */
   private counted = 0;
+  private units = 0;
+  /** The number of bytes that the last counted character lacks. */
+  private missing = 0;
   /** The length of the message in code units; undefined until it is known. */
   private length: number | undefined;
-  private readonly counter = new Utf16Counter();
   private hasNewBytes = false;
 
   /** The number of bytes in memory. */
@@ -70,10 +71,10 @@ export class FrameReader {
   isReady(): boolean {
     this.length ??= this.readLength();
     if (this.length !== undefined) {
-      this.counted = this.counter.count(this.bytes, this.counted, this.end, this.length);
+      this.count(this.length);
       if (this.counted - this.start > MAX_MESSAGE_BYTES) throw tooLarge();
-      if (this.counter.units > this.length) throw invalidLength();
-      if (this.counter.units === this.length) return true;
+      if (this.units > this.length) throw invalidLength();
+      if (this.units === this.length && this.missing === 0) return true;
     }
     this.hasNewBytes = false;
     return false;
@@ -84,10 +85,26 @@ export class FrameReader {
     const message = this.bytes.subarray(this.start, this.counted);
     this.start = this.counted;
     this.length = undefined;
-    this.counter.reset();
+    this.units = 0;
     this.hasNewBytes = this.hasBegun;
     if (!this.hasBegun) this.bytes = EMPTY;
     return message;
+  }
+
+  /**
+   * Counts up to a number of code units, without decoding the text. Invalid UTF-8 may have another
+   * number than its decoded text: the connection then ends, by a wrong length or by its timeout.
+   */
+  private count(units: number): void {
+    for (; this.counted < this.end && (this.units < units || this.missing > 0); this.counted++) {
+      const byte = this.bytes[this.counted]!;
+      if (this.missing > 0 && byte >= 0x80 && byte < 0xc0) {
+        this.missing--;
+      } else {
+        this.units += byte < 0xf0 ? 1 : 2;
+        this.missing = byte < 0xc0 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+      }
+    }
   }
 
   private readLength(): number | undefined {
