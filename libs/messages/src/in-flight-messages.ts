@@ -68,7 +68,6 @@ export class InFlightMessages extends Drainable implements BeforeApplicationShut
   /** The time when a message last left `inFlight`, in milliseconds of `performance.now()`. */
   private lastRemovedAt = -Infinity;
   private isShuttingDown = false;
-  private onEmpty: (() => void) | undefined;
   private drained: Promise<void> | undefined;
   /** The transport of the service; undefined if the host connects its own. */
   transport: MessageTransport | undefined;
@@ -126,10 +125,13 @@ export class InFlightMessages extends Drainable implements BeforeApplicationShut
     };
   }
 
+  /** Whether the last replies had the time to leave the process. */
+  private get hasFlushed(): boolean {
+    return this.inFlight.size === 0 && performance.now() >= this.lastRemovedAt + FLUSH_MS;
+  }
+
   private remove(message: object): void {
-    if (!this.inFlight.delete(message)) return;
-    this.lastRemovedAt = performance.now();
-    if (this.inFlight.size === 0) this.onEmpty?.();
+    if (this.inFlight.delete(message)) this.lastRemovedAt = performance.now();
   }
 
   beforeApplicationShutdown(): Promise<void> {
@@ -148,26 +150,14 @@ export class InFlightMessages extends Drainable implements BeforeApplicationShut
     ]);
     this.isShuttingDown = true;
     const end = performance.now() + DRAIN_TIMEOUT_MS;
-    do {
-      if (this.inFlight.size > 0) await this.untilEmpty(end - performance.now());
-      // Meanwhile suspended messages may be resumed.
-      await delay(FLUSH_MS);
-    } while (performance.now() < Math.min(end, this.inFlight.size > 0 ? end : this.lastRemovedAt + FLUSH_MS));
+    // Polls, since suspended messages may be resumed.
+    do await delay(FLUSH_MS);
+    while (!this.hasFlushed && performance.now() < end);
     // Nest closes the connection without waiting until the broker has the replies.
     await Promise.race([
       this.transport?.sent?.().catch(() => undefined),
       delay(Math.max(0, end - performance.now()), undefined, { ref: false }),
     ]);
-  }
-
-  private untilEmpty(timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.onEmpty = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }
 
