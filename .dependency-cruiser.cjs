@@ -234,7 +234,10 @@ module.exports = {
       comment: 'The driver of a broker is loaded where it is used, and nowhere else.',
       severity: 'error',
       from: { path: '^(src|libs)/', pathNot: [SINKS, '^libs/messages/src/broker-tls\\.ts$'] },
-      to: { path: '(^|/)node_modules/(@nats-io/[^/]+|amqplib|amqp-connection-manager)/' },
+      to: {
+        path: '(^|/)node_modules/(@nats-io/[^/]+|amqplib|amqp-connection-manager)/',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'sinks-on-demand',

@@ -1,19 +1,16 @@
-import type { BaseRpcContext, MessageHandler, ServerNats, ServerRMQ } from '@nestjs/microservices';
-import { isObservable, lastValueFrom } from 'rxjs';
+import type { BaseRpcContext, ServerNats, ServerRMQ } from '@nestjs/microservices';
+import type { Observable } from 'rxjs';
 import { messageTooLarge } from '../../../strict-request/src/index.js';
 import { readPacket } from '../packet.js';
 import { MessageScheduler } from './message-scheduler.js';
 import { errorPacket, packetBytes, UNKNOWN_PATTERN } from './reply-packet.js';
 
-/** The members of a Nest server that are used here. */
-interface NestServer {
-  readonly messageHandlers: ReadonlyMap<unknown, MessageHandler>;
-  readonly transportId: unknown;
-  /** Nest's hook before a message is handled. It calls `handle`. */
-  onProcessingStartHook(transport: unknown, context: BaseRpcContext, handle: () => Promise<void>): void;
-  /** Nest's hook after the reply, if one was set. */
-  onProcessingEndHook?(transport: unknown, context: BaseRpcContext): void;
-}
+/** Calls `handleRequest` of a Nest server, which is protected. */
+type HandleRequest = (
+  context: BaseRpcContext,
+  produce: () => Promise<Observable<unknown>>,
+  respond: (packet: object) => void,
+) => void;
 
 /** Creates Nest's context for a message with a pattern. */
 type ContextFactory = (pattern: string) => BaseRpcContext;
@@ -27,14 +24,12 @@ export class MessageRunner {
   /** The reply to a message that is too large to be parsed. */
   readonly tooLargeReply: Buffer;
   private readonly scheduler = new MessageScheduler();
-  private readonly server: NestServer;
 
   constructor(
-    server: ServerNats | ServerRMQ,
+    private readonly server: ServerNats | ServerRMQ,
+    private readonly handleRequest: HandleRequest,
     private readonly bodyLimit: number,
   ) {
-    // Most of them are protected.
-    this.server = server as unknown as NestServer;
     this.tooLargeReply = packetBytes(errorPacket(messageTooLarge(bodyLimit)));
   }
 
@@ -60,32 +55,18 @@ export class MessageRunner {
   }
 
   private async runNow(bytes: Buffer, createContext: ContextFactory, knownPattern?: string): Promise<object> {
-    try {
-      const { id, pattern, data } = readPacket(bytes, this.bodyLimit);
-      const handler = this.server.messageHandlers.get(knownPattern ?? pattern);
-      const reply = handler
-        ? await this.handle(handler, data, createContext(knownPattern ?? (pattern as string)))
-        : UNKNOWN_PATTERN;
-      return id === undefined ? reply : { ...reply, id };
-    } catch (error) {
-      return errorPacket(error);
-    }
-  }
-
-  private handle(handler: MessageHandler, data: unknown, context: BaseRpcContext): Promise<object> {
-    const { server } = this;
-    return new Promise((resolve) => {
-      server.onProcessingStartHook(server.transportId, context, async () => {
-        const packet = await handler(data, context)
-          .then((result: unknown) => (isObservable(result) ? lastValueFrom(result) : result))
-          .then(
-            (response) => ({ response }),
-            // MessageErrorFilter has made the error body.
-            (err: unknown) => ({ err }),
-          );
-        server.onProcessingEndHook?.(server.transportId, context);
-        resolve({ ...packet, isDisposed: true });
-      });
-    });
+    const { id, pattern, data } = readPacket(bytes, this.bodyLimit);
+    const name = knownPattern ?? (pattern as string);
+    const handler = this.server.getHandlers().get(name);
+    if (!handler) return { ...UNKNOWN_PATTERN, id };
+    const context = createContext(name);
+    const reply = await new Promise<object>((resolve) =>
+      this.handleRequest(
+        context,
+        async () => this.server.transformToObservable(handler(data, context)),
+        resolve,
+      ),
+    );
+    return { ...reply, id };
   }
 }

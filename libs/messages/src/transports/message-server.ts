@@ -39,24 +39,6 @@ export function replyRule(inboxPrefix: string, { replyQueues, logger }: MessageS
   };
 }
 
-/**
- * Returns a function that counts messages. It logs the first at once, and later ones at most once a
- * minute, so that a sender cannot fill the log.
- */
-export function oncePerMinute(log: (count: number) => void): () => void {
-  let count = 0;
-  let timer: NodeJS.Timeout | undefined;
-  const logCount = () => {
-    timer = count > 0 ? setTimeout(logCount, 60_000).unref() : undefined;
-    if (count > 0) log(count);
-    count = 0;
-  };
-  return () => {
-    count++;
-    if (timer === undefined) logCount();
-  };
-}
-
 /** The state of the connection to a broker. */
 export type BrokerState = 'connected' | 'disconnected' | 'queue refused';
 

@@ -25,8 +25,8 @@ async function send(headerBytes: number, reply = '_INBOX.a') {
         return decode();
       },
       size: () => headerBytes + data.length,
-      respond: (bytes) => resolve(bytes.toString()),
-    });
+      respond: (bytes: Buffer) => resolve(bytes.toString()),
+    } as never);
     if (logger.error.mock.calls.length > 0) resolve(undefined);
   });
   return { answer, seen, decoded: decode.mock.calls.length };

@@ -1,3 +1,4 @@
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, type Observable } from 'rxjs';
 import { natsOptionsOf } from '../broker-name.js';
@@ -13,6 +14,9 @@ import {
   replyRule,
   SILENT_LOGGER,
 } from './message-server.js';
+
+/** A message, with the number of bytes received, of which `headers` are decoded on access. */
+type NatsMessage = Msg & { size(): number };
 
 /** The number of bytes of unconfirmed replies above which they are flushed. */
 const FLUSH_ABOVE_BYTES = 1024 * 1024;
@@ -48,7 +52,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
     const { queue, bodyLimit, maxInFlight } = options;
     super({ queue });
     this.queue = queue;
-    this.runner = new MessageRunner(this, bodyLimit);
+    this.runner = new MessageRunner(this, this.handleRequest.bind(this), bodyLimit);
     this.budget = new MessageBudget(maxInFlight);
     this.mayReplyTo = replyRule('_INBOX.', options);
   }
@@ -64,7 +68,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
     }
   }
 
-  override createNatsClient(): Promise<Client> {
+  override createNatsClient(): Promise<NatsConnection> {
     return this.openClient({
       name: this.queue,
       waitOnFirstConnect: true,
@@ -75,8 +79,8 @@ export class NatsServer extends ServerNats implements BrokerServer {
     });
   }
 
-  override bindEvents(client: Client): void {
-    const subscribe: Client['subscribe'] = (...subject) => {
+  override bindEvents(client: NatsConnection): void {
+    const subscribe: NatsConnection['subscribe'] = (...subject) => {
       const subscription = client.subscribe(...subject);
       this.activeSubscriptions.push(subscription);
       return subscription;
@@ -106,7 +110,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
   }
 
   async sent(): Promise<void> {
-    const client = this.unwrap<Client>();
+    const client = this.unwrap<NatsConnection>();
     const { outBytes } = client.stats();
     // It fails if the connection is lost, and with it all that was unsent.
     await client.flush().catch(() => undefined);
@@ -115,14 +119,14 @@ export class NatsServer extends ServerNats implements BrokerServer {
 
   /** The number of bytes of replies that the broker may not have received. */
   private get unsentBytes(): number {
-    const unsent = this.unwrap<Client>().stats().outBytes - this.confirmedBytes;
+    const unsent = this.unwrap<NatsConnection>().stats().outBytes - this.confirmedBytes;
     if (unsent > FLUSH_ABOVE_BYTES) this.flushing ??= this.sent().finally(() => (this.flushing = undefined));
     return unsent;
   }
 
-  private async openClient(options: object): Promise<Client> {
+  private async openClient(options: object): Promise<NatsConnection> {
     const server = new ServerNats({ ...(await natsOptionsOf(this.url)), ...options });
-    return (await server.createNatsClient()) as Client;
+    return (await server.createNatsClient()) as NatsConnection;
   }
 
   private async reply(subject: string, message: NatsMessage): Promise<void> {
@@ -146,25 +150,4 @@ function respond(message: NatsMessage, reply: Buffer): void {
     // The reply exceeds max_payload of the server: 1 MiB by default.
     message.respond(TOO_LARGE_REPLY);
   }
-}
-
-interface Subscription {
-  drain(): Promise<void>;
-}
-
-interface Client {
-  subscribe(...subject: unknown[]): Subscription;
-  stats(): { readonly outBytes: number };
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
-
-interface NatsMessage {
-  readonly data: Uint8Array;
-  /** Decoded on access. */
-  readonly headers?: unknown;
-  readonly reply?: string;
-  /** The number of bytes received, with headers. */
-  size(): number;
-  respond(reply: Buffer): unknown;
 }

@@ -1,3 +1,4 @@
+import type { Channel, ConsumeMessage, MessageProperties } from 'amqplib';
 import type { MessageBudget } from './message-budget.js';
 
 /** The maximum number of messages that wait here. */
@@ -5,21 +6,15 @@ export const PREFETCH_MESSAGES = 32;
 /** The number of redeliveries after which a message is refused. */
 const MAX_REDELIVERIES = 3;
 
-/** A message of RabbitMQ. */
-export interface RabbitMessage {
-  readonly content: Buffer;
-  readonly properties: {
-    readonly replyTo?: string;
-    readonly correlationId?: string;
-    readonly headers?: Readonly<Record<string, unknown>>;
-  };
+/** A message of RabbitMQ, with the types of properties for which amqplib has `any`. */
+export interface RabbitMessage extends ConsumeMessage {
+  properties: Properties;
 }
 
-/** The parts of a channel of amqplib that acknowledge messages. */
-export interface AcknowledgingChannel {
-  ack(message: RabbitMessage, allUpTo?: boolean): void;
-  nackAll(requeue: boolean): void;
-  prefetch(count: number): Promise<unknown>;
+interface Properties extends MessageProperties {
+  replyTo: string | undefined;
+  correlationId: string | undefined;
+  headers: Record<string, unknown> | undefined;
 }
 
 /**
@@ -33,7 +28,7 @@ export class PendingMessages {
 
   /** `start` is called once with each message, whose slots are reserved. */
   constructor(
-    private readonly channel: AcknowledgingChannel,
+    private readonly channel: Pick<Channel, 'ack' | 'nackAll' | 'prefetch'>,
     private readonly budget: MessageBudget,
     private readonly start: (message: RabbitMessage) => void,
   ) {}

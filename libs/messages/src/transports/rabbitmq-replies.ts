@@ -1,17 +1,10 @@
+import type { ChannelWrapper } from 'amqp-connection-manager';
 import type { MessageBudget } from './message-budget.js';
 import type { RabbitMessage } from './pending-messages.js';
 import { limitReply, TOO_LARGE_REPLY } from './reply-packet.js';
 
 /** The default limit of RabbitMQ 4 for a message. It closes the channel at a larger one. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
-
-/** The ChannelWrapper of amqp-connection-manager, which reopens its channel after an outage. */
-export interface ChannelWrapper {
-  on(event: 'error', listener: () => void): unknown;
-  listenerCount(event: 'error'): number;
-  sendToQueue(queue: string, bytes: Buffer, options: object): Promise<unknown>;
-  close(): Promise<void>;
-}
 
 /** Sends replies to RabbitMQ. */
 export class RabbitReplies {
@@ -32,7 +25,13 @@ export class RabbitReplies {
     const bytes = reply.length > MAX_REPLY_BYTES ? TOO_LARGE_REPLY : limitReply(reply, this.unsentBytes);
     this.budget.reserve(bytes.length);
     this.unsentBytes += bytes.length;
-    const sent = this.sendTo(replyTo, bytes, correlationId);
+    const options = { ...(correlationId !== undefined && { correlationId }) };
+    // Sent again if the connection was lost, so it may arrive twice. It is lost if the broker closed
+    // the channel after both; the client sends its message again.
+    const sendOnce = () => this.channel().sendToQueue(replyTo, bytes, options);
+    const sent = sendOnce()
+      .catch(sendOnce)
+      .catch(() => undefined);
     this.unsent.add(sent);
     await sent;
     this.unsent.delete(sent);
@@ -43,19 +42,5 @@ export class RabbitReplies {
   /** Resolves when the broker has all replies, or they are lost. */
   sent(): Promise<unknown> {
     return Promise.all(this.unsent);
-  }
-
-  /**
-   * Sends a reply, and again if the connection was lost: so it may arrive twice. It does not send a
-   * reply again after which the broker closed only the channel, because it was too large, for
-   * example.
-   */
-  private async sendTo(queue: string, reply: Buffer, correlationId: string | undefined): Promise<void> {
-    const send = () => this.channel().sendToQueue(queue, reply, { correlationId });
-    try {
-      await send().catch(send);
-    } catch {
-      // The reply is lost: the client sends its message again.
-    }
   }
 }

@@ -1,29 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import type { AmqpConnectionManager, ChannelWrapper } from 'amqp-connection-manager';
+import type { Channel } from 'amqplib';
 import { RmqContext, ServerRMQ } from '@nestjs/microservices';
 import { filter, merge, type Observable, Subject } from 'rxjs';
 import { brokerFailureOf, caOf } from '../broker-tls.js';
 import { MAX_MESSAGE_BYTES } from '../packet.js';
+import { dropHostileParts, faultOf, type FrameSource } from './hostile-frames.js';
 import { MessageBudget } from './message-budget.js';
 import { MessageRunner } from './message-runner.js';
 import {
   type BrokerServer,
   type BrokerState,
   type MessageServerOptions,
-  oncePerMinute,
   replyRule,
   SILENT_LOGGER,
 } from './message-server.js';
-import { dropOversizedContent, type FrameReceiver, isOversized } from './oversized-content.js';
 import {
-  type AcknowledgingChannel,
   isRedeliveredTooOften,
   PendingMessages,
   PREFETCH_MESSAGES,
   type RabbitMessage,
 } from './pending-messages.js';
-import { type ChannelWrapper, RabbitReplies } from './rabbitmq-replies.js';
+import { RabbitReplies } from './rabbitmq-replies.js';
 import { BUSY_REPLY } from './reply-packet.js';
-import { deliverUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
 
 /** The delay before a queue that was refused or deleted is tried again. */
 const QUEUE_RETRY_MS = 5_000;
@@ -40,14 +39,16 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   private readonly budget: MessageBudget;
   private readonly replies: RabbitReplies;
   private readonly mayReplyTo: ReturnType<typeof replyRule>;
-  private readonly logUnreadable: () => void;
   private consumingChannel: Channel | undefined;
   private pending: PendingMessages | undefined;
   private isStopping = false;
   private lastFailure = 'unknown';
 
-  constructor(url: URL, options: MessageServerOptions) {
-    const { queue, bodyLimit, maxInFlight } = options;
+  constructor(
+    url: URL,
+    private readonly messageOptions: MessageServerOptions,
+  ) {
+    const { queue, bodyLimit, maxInFlight } = messageOptions;
     // Nagle's algorithm would delay each acknowledgement, for which a message waits.
     const connectionOptions = {
       noDelay: true,
@@ -61,16 +62,11 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       (this as Emitting).on(event, ({ err }) => (this.lastFailure = brokerFailureOf(err)));
     // Nest has created the channel wrapper just before, at the first connection.
     (this as Emitting).on('connect', ({ connection }) => {
-      deliverUnreadable(connection!.connection);
+      dropHostileParts(connection!.connection, MAX_MESSAGE_BYTES);
       this.handleErrors(this.channel as ChannelWrapper);
     });
-    this.logUnreadable = oncePerMinute((count) =>
-      options.logger.error(
-        `messages: ${count === 1 ? 'a message was' : `${count} messages were`} thrown away: the headers cannot be read`,
-      ),
-    );
-    this.mayReplyTo = replyRule('amq.rabbitmq.reply-to.', options);
-    this.runner = new MessageRunner(this, bodyLimit);
+    this.mayReplyTo = replyRule('amq.rabbitmq.reply-to.', messageOptions);
+    this.runner = new MessageRunner(this, this.handleRequest.bind(this), bodyLimit);
     this.budget = new MessageBudget(Math.min(MAX_IN_FLIGHT, maxInFlight));
     this.replies = new RabbitReplies(() => this.channel as ChannelWrapper, this.budget);
     const disconnected = (this.status as Observable<string>).pipe(
@@ -88,7 +84,6 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     if (this.isStopping) return;
     channel.on('error', () => undefined);
     channel.on('close', () => this.reopenLater(channel));
-    dropOversizedContent(channel, MAX_MESSAGE_BYTES);
     this.consumingChannel = channel;
     this.pending = new PendingMessages(channel, this.budget, (message) => void this.handle(message, channel));
     try {
@@ -144,14 +139,14 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
 
   /** Returns whether a message is readable and its reply address is allowed. */
   private accepts({ properties }: RabbitMessage): boolean {
-    if (!isUnreadable(properties)) return this.mayReplyTo(properties.replyTo);
-    this.logUnreadable();
+    if (faultOf(properties) !== 'unreadable') return this.mayReplyTo(properties.replyTo);
+    this.messageOptions.logger.error('messages: a message was thrown away: the headers cannot be read');
     return false;
   }
 
   /** Returns the reply to a message that is refused without parsing it. */
   private refusalOf(message: RabbitMessage): Buffer | undefined {
-    if (isOversized(message.properties)) return this.runner.tooLargeReply;
+    if (faultOf(message.properties) === 'oversized') return this.runner.tooLargeReply;
     return isRedeliveredTooOften(message) ? BUSY_REPLY : undefined;
   }
 
@@ -176,7 +171,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   /** Opens a new channel if only the channel was closed. The wrapper handles lost connections. */
   private reopenLater(closed: Channel | undefined): void {
     setTimeout(() => {
-      const connection = this.unwrap<Connection>();
+      const connection = this.unwrap<AmqpConnectionManager>();
       if (this.isStopping || this.consumingChannel !== closed || !connection.isConnected()) return;
       const setup = (channel: Channel) => this.setupChannel(channel, () => undefined);
       const old = this.channel as ChannelWrapper;
@@ -195,22 +190,4 @@ interface Emitting {
 interface ConnectionEvent {
   readonly err?: Error;
   readonly connection?: { readonly connection: FrameSource };
-}
-
-/** The parts of a channel of amqplib that are used here. */
-interface Channel extends AcknowledgingChannel, FrameReceiver {
-  on(event: 'error' | 'close', listener: () => void): unknown;
-  assertQueue(queue: string): Promise<unknown>;
-  consume(
-    queue: string,
-    onMessage: (message: RabbitMessage | null) => void,
-    options: object,
-  ): Promise<unknown>;
-  cancel(consumerTag: string): Promise<unknown>;
-}
-
-/** The parts of amqp-connection-manager that are used here. */
-interface Connection {
-  isConnected(): boolean;
-  createChannel(options: { readonly json: boolean; readonly setup: unknown }): ChannelWrapper;
 }

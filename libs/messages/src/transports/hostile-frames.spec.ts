@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
-import { deliverUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
+import { dropHostileParts, faultOf, type FrameSource } from './hostile-frames.js';
 
 type Source = FrameSource & { rest: Buffer };
 // The package does not export this module.
@@ -32,9 +32,9 @@ function nested(depth: number): Buffer {
   return value;
 }
 
-function connectionWith(...frames: readonly Buffer[]): Source {
+function connectionWith(frames: readonly Buffer[], maxBytes = 1_000): Source {
   const connection = new Connection(new PassThrough());
-  deliverUnreadable(connection);
+  dropHostileParts(connection, maxBytes);
   connection.rest = Buffer.concat(frames);
   return connection;
 }
@@ -51,19 +51,33 @@ it.each<[string, Buffer]>([
   ['nested 20,000 deep', header('A', nested(20_000))],
   ['that is truncated', header('S', Buffer.of(0, 0))],
 ])('delivers a message with a header %s without properties, and the next frame', (_what, unreadable) => {
-  const connection = connectionWith(unreadable, header('t', Buffer.of(1)));
+  const connection = connectionWith([unreadable, header('t', Buffer.of(1))]);
   const [first, second] = [connection.recvFrame(), connection.recvFrame()] as [Announced, Announced];
   expect(first).toEqual({ channel: 7, id: 60, size: 300, fields: {} });
-  expect(isUnreadable(first.fields)).toBe(true);
+  expect(faultOf(first.fields)).toBe('unreadable');
   expect(second).toMatchObject({ channel: 7, id: 60, size: 300, fields: { headers: { x: true } } });
-  expect(isUnreadable(second.fields)).toBe(false);
+  expect(faultOf(second.fields)).toBeUndefined();
+});
+
+it('delivers a message above the maximum without its content, and the next frames', () => {
+  const content = (bytes: number) =>
+    Buffer.concat([Buffer.of(3, 0, 7), withLength(Buffer.alloc(bytes)), Buffer.of(0xce)]);
+  const message = header('t', Buffer.of(1));
+  const connection = connectionWith([message, content(200), content(100), message, content(300)], 299);
+  const [large, next] = [connection.recvFrame(), connection.recvFrame()] as [Announced, Announced];
+  expect(large).toMatchObject({ channel: 7, size: 0, fields: { headers: { x: true } } });
+  expect(faultOf(large.fields)).toBe('oversized');
+  expect([next.size, connection.recvFrame()]).toEqual([0, false]);
+  const whole = connectionWith([message, content(300)], 300);
+  expect(whole.recvFrame()).toMatchObject({ size: 300 });
+  expect(whole.recvFrame()).toEqual({ channel: 7, content: Buffer.alloc(300) });
 });
 
 it('throws if no frame can follow', () => {
   const broken = header('t', Buffer.of(1));
   broken[broken.length - 1] = 0;
-  expect(() => connectionWith(broken).recvFrame()).toThrow('Invalid frame');
+  expect(() => connectionWith([broken]).recvFrame()).toThrow('Invalid frame');
   const unknown = header('t', Buffer.of(1));
   unknown[0] = 9;
-  expect(() => connectionWith(unknown).recvFrame()).toThrow('Unknown frame type 9');
+  expect(() => connectionWith([unknown]).recvFrame()).toThrow('Unknown frame type 9');
 });
