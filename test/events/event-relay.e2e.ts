@@ -288,15 +288,6 @@ describe('the relay', () => {
     await expectOrder(sink, projects);
   });
 
-  it('measures how long an event waits that a clock from the future has recorded', async () => {
-    const sink = new MemorySink();
-    sink.fault = 'it is full';
-    const host = await start(sink);
-    await add('ffffffff-ffff-7000-8000-000000000000');
-    const reads = measuresOf(host);
-    await eventually(() => expect(reads[1]!()).toBeGreaterThan(1));
-  });
-
   it('measures by how much it is behind, also where nobody publishes', async () => {
     const begun = performance.now();
     const { sink, host } = await startWithOne();

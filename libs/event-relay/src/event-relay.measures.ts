@@ -18,8 +18,6 @@ const MAX_COUNTED_EVENTS = 10_000;
 @Injectable()
 export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy {
   private backlog: Backlog | undefined = { events: 0, oldest: undefined };
-  /** The time when `oldest` of the backlog changed, in milliseconds of `performance.now()`. */
-  private oldestSince = 0;
   private readonly logger = new Logger(EventRelayMeasures.name);
   private readonly failing = new OutageLatch({
     begin: (reason) => this.logger.error(`the lag of events is not known: ${reason}`),
@@ -50,7 +48,7 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
       const { oldest } = this.backlog;
       if (oldest === undefined) return 0;
       // If a clock was set back, the log may be from the future.
-      return Math.max(Date.now() - oldest.getTime(), performance.now() - this.oldestSince) / 1_000;
+      return Math.max(0, Date.now() - oldest.getTime()) / 1_000;
     };
     meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', age, Math.max);
     if (this.sink.isStopped === undefined) return;
@@ -69,9 +67,7 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
     const startedAt = performance.now();
     try {
       const place = await RelayLease.progressOf(this.database, this.sink.name);
-      const backlog = place && (await this.feed.backlog(place, MAX_COUNTED_EVENTS));
-      if (backlog?.oldest?.getTime() !== this.backlog?.oldest?.getTime()) this.oldestSince = startedAt;
-      this.backlog = backlog;
+      this.backlog = place && (await this.feed.backlog(place, MAX_COUNTED_EVENTS));
       this.failing.end(startedAt);
     } catch (error) {
       // An outage of the database is logged elsewhere. The age keeps growing meanwhile.
