@@ -53,13 +53,9 @@ export class EventPublisher {
         if (this.inFlight.size === 0) this.start(this.connect());
         return;
       }
-      const { window } = this.options;
-      const waiting = window.next();
+      const waiting = this.throttle.hasAllowance ? this.options.window.next() : undefined;
       if (!waiting) return;
-      if (!this.throttle.take()) {
-        window.giveBack(waiting);
-        return;
-      }
+      this.throttle.count();
       this.start(this.publish(waiting));
     }
   }

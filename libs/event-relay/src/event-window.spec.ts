@@ -39,14 +39,6 @@ describe('EventWindow', () => {
     expect([window.settled, window.size]).toEqual([{ position: '3', logId: 'log 2' }, 0]);
   });
 
-  it('hands out an event that was given back before all that follow', () => {
-    const window = new EventWindow(START);
-    window.add(eventsOf('a', 'a', 'b'));
-    window.giveBack(window.next()!);
-    expect(takeIds(window)).toEqual(['log 0', 'log 2']);
-    expect(window.settled).toEqual(START);
-  });
-
   it('hands out an event that failed after its delay and after all that are ready, while its project waits', () => {
     const window = new EventWindow(START);
     window.add(eventsOf('a', 'a', 'b', 'c'));

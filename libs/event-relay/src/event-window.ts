@@ -62,7 +62,7 @@ export class EventWindow {
     }
   }
 
-  /** Returns the next event to publish, which needs `acknowledge`, `giveBack` or `postpone`. */
+  /** Returns the next event to publish, which needs `acknowledge` or `postpone`. */
   next(now = performance.now()): WaitingEvent | undefined {
     for (const entry of this.postponed) {
       if (entry.dueAt > now) continue;
@@ -88,11 +88,6 @@ export class EventWindow {
       const { position, log } = this.entries.shift()!.event;
       this.settledPlace = { position, logId: log.id };
     }
-  }
-
-  /** Returns an event that was not published. It is the next one again. */
-  giveBack(entry: WaitingEvent): void {
-    this.ready.unshift(entry);
   }
 
   /**

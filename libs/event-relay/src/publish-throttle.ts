@@ -30,11 +30,14 @@ export class PublishThrottle {
     this.timer = undefined;
   }
 
-  /** Counts an event and returns true, or returns false if the allowance is used up. */
-  take(): boolean {
-    if (this.remaining === 0) return false;
+  /** Whether an event may be published now. */
+  get hasAllowance(): boolean {
+    return this.remaining > 0;
+  }
+
+  /** Counts an event that is published. */
+  count(): void {
     this.remaining--;
-    return true;
   }
 
   private tick(): void {
