@@ -46,17 +46,15 @@ export const answer =
 export const cut: Behaviour = ({ request }) => void request.socket.destroy();
 export const hang: Behaviour = () => undefined;
 /** Keeps the event, and answers with a body that does not end. */
-export const answerForever =
-  (status: number): Behaviour =>
-  ({ response, keep }) => {
-    if (status === 200) keep();
-    response.writeHead(status);
-    const fill = () => {
-      while (!response.destroyed && response.write(Buffer.alloc(16_384)));
-    };
-    response.on('drain', fill);
-    fill();
+export const answerForever: Behaviour = ({ response, keep }) => {
+  keep();
+  response.writeHead(200);
+  const fill = () => {
+    while (!response.destroyed && response.write(Buffer.alloc(16_384)));
   };
+  response.on('drain', fill);
+  fill();
+};
 
 /** The server of somebody who has given the service its URL. */
 export class WebhookReceiver {

@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { Agent, type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http';
-import { Agent as TlsAgent, request as requestHttps } from 'node:https';
 import { brokerFailureOf, brokerName } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
 import { EventRefusal, EventSink } from '../event-sink.js';
@@ -13,22 +11,20 @@ interface WebhookTimes extends Pick<RelayIntervals, 'retry' | 'longestRetry'> {
   readonly response: number;
 }
 const WEBHOOK_TIMES: WebhookTimes = { retry: 1_000, longestRetry: 300_000, response: 15_000 };
-/** The maximum number of connections, and of requests. */
-const MAX_CONNECTIONS = 32;
-/** The idle time after which a connection is closed. */
-const IDLE_MS = 30_000;
+/** The maximum number of requests in flight. */
+const MAX_IN_FLIGHT = 32;
 /** The size of a response from which it is not read. Its status counts all the same. */
 const MAX_RESPONSE_BYTES = 65_536;
 const GONE = 410;
+/** The codes of errors after a connection was opened: of its socket, or of the parser of responses. */
+const ERRORS_OF_OPEN_CONNECTIONS = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_.*)$/;
 
 /** Posts each event to a URL (Standard Webhooks 1.0). A status of 2xx acknowledges it. */
 export class WebhookSink extends EventSink {
   readonly name: string;
-  override readonly maxInFlight = MAX_CONNECTIONS;
+  override readonly maxInFlight = MAX_IN_FLIGHT;
   override readonly retryDelays: WebhookTimes;
   override isStopped = false;
-  private readonly agent: Agent;
-  private isClosed = false;
 
   /** `report` is called once if the receiver wants no more events. */
   constructor(
@@ -40,8 +36,6 @@ export class WebhookSink extends EventSink {
     super();
     this.name = brokerName(url);
     this.retryDelays = times;
-    const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
-    this.agent = url.protocol === 'https:' ? new TlsAgent(options) : new Agent(options);
   }
 
   override connect(): Promise<void> {
@@ -49,18 +43,16 @@ export class WebhookSink extends EventSink {
   }
 
   override async publish(event: CloudEvent): Promise<void> {
-    const { statusCode = 0, headers } = await this.post(event.id, JSON.stringify(event));
-    if (statusCode >= 200 && statusCode < 300) return;
-    if (statusCode === GONE) this.stop();
+    const { ok, status, headers } = await this.post(event.id, JSON.stringify(event));
+    if (ok) return;
+    if (status === GONE) this.stop();
     throw new EventRefusal(
-      `the receiver answered ${statusCode} to the event ${event.id} of the project ${event.subject}`,
-      delayOf(headers['retry-after']),
+      `the receiver answered ${status} to the event ${event.id} of the project ${event.subject}`,
+      delayOf(headers.get('retry-after') ?? undefined),
     );
   }
 
   override close(): Promise<void> {
-    this.isClosed = true;
-    this.agent.destroy();
     return Promise.resolve();
   }
 
@@ -72,44 +64,32 @@ export class WebhookSink extends EventSink {
     );
   }
 
-  /** Resolves with the head of the response when its body has ended or is not read any more. */
-  private post(id: string, body: string): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      let [isSent, isAnswered] = [false, false];
-      const request = this.request({ method: 'POST', agent: this.agent, headers: this.headersOf(id, body) });
-      const timer = setTimeout(
-        () => request.destroy(new Error(`no response within ${this.times.response} ms`)),
-        this.times.response,
-      );
-      // It is emitted after a failed write, too.
-      request.once('finish', () => (isSent = !request.socket?.errored));
-      request.once('response', (response) => {
-        isAnswered = true;
-        let bytes = 0;
-        response.on('data', (chunk: Buffer) => {
-          if ((bytes += chunk.length) > MAX_RESPONSE_BYTES) response.destroy();
-        });
-        response.on('error', () => undefined);
-        response.once('close', () => resolve(response));
-      });
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        if (isAnswered) return;
-        // The receiver has closed an idle connection.
-        if (request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code!) && !this.isClosed)
-          resolve(this.post(id, body));
-        else reject(failureOf(error, id, isSent));
-      });
-      request.once('close', () => {
-        clearTimeout(timer);
-        // Node reports neither a response nor an error for an upgrade (101). Otherwise it is settled by now.
-        if (!isAnswered) reject(failureOf(new Error('it sent no usable response'), id, isSent));
-      });
-      request.end(body);
+  private async post(id: string, body: string): Promise<Response> {
+    const signal = AbortSignal.timeout(this.times.response);
+    const request = {
+      method: 'POST',
+      headers: this.headersOf(id, body),
+      body,
+      redirect: 'manual',
+      signal,
+    } as const;
+    const response = await fetch(this.url, request).catch((error: unknown) => {
+      throw this.failureOf(error as Error, id);
     });
+    // The connection is reused if the body has ended.
+    await skip(response.body ?? []).catch(() => undefined);
+    return response;
   }
 
-  private request(options: RequestOptions) {
-    return this.url.protocol === 'https:' ? requestHttps(this.url, options) : requestHttp(this.url, options);
+  /** Returns the error of one event, or that of a receiver to which no request can be sent. */
+  private failureOf(error: Error, id: string): Error {
+    const unanswered = (reason: string) =>
+      new EventRefusal(`the receiver did not answer the event ${id} (${reason})`);
+    if (error.name === 'TimeoutError') return unanswered(`no response within ${this.times.response} ms`);
+    const cause = (error.cause ?? error) as NodeJS.ErrnoException;
+    if (ERRORS_OF_OPEN_CONNECTIONS.test(String(cause.code))) return unanswered(cause.message);
+    const reason = brokerFailureOf(cause, 'NODE_EXTRA_CA_CERTS');
+    return new Error(`the receiver is out of reach (${reason})`, { cause });
   }
 
   private headersOf(id: string, body: string) {
@@ -129,11 +109,10 @@ export function signaturesOf(keys: readonly Buffer[], content: string): string {
   return keys.map((key) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`).join(' ');
 }
 
-/** Returns the error of one event, or that of a receiver to which no request can be sent. */
-function failureOf(error: Error, id: string, isSent: boolean): Error {
-  if (isSent) return new EventRefusal(`the receiver did not answer the event ${id} (${error.message})`);
-  const reason = brokerFailureOf(error, 'NODE_EXTRA_CA_CERTS');
-  return new Error(`the receiver is out of reach (${reason})`, { cause: error });
+/** Reads a body up to its end or a limit. */
+async function skip(body: AsyncIterable<Uint8Array> | []): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of body) if ((bytes += chunk.length) > MAX_RESPONSE_BYTES) return;
 }
 
 /** Returns the milliseconds of a Retry-After header: seconds or a date (RFC 9110, section 10.2.3). */
