@@ -13,8 +13,8 @@ import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { brokerFailureOf, brokerName, natsOptionsOf } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
 import { MAX_DESCRIPTION_LENGTH } from '../../../../src/time-log/index.js';
-import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, EVENTS_NAME, NO_LONGER_NEEDED, SUBJECTS } from './topology.js';
+import { BrokerSink } from './broker.sink.js';
+import { CONTENT_TYPE, EVENTS_NAME, SUBJECTS } from './topology.js';
 
 /** The timeout of a connection, and of an acknowledgement. */
 const TIMEOUT_MS = 5_000;
@@ -27,11 +27,8 @@ interface Session {
 }
 
 /** Publishes to a stream of NATS JetStream, which drops duplicates within its duplicate window. */
-export class NatsSink extends EventSink {
+export class NatsSink extends BrokerSink<Session> {
   readonly name: string;
-  private session: Session | undefined;
-  /** Counts calls of `connect` and `close`: only the last one takes effect. */
-  private lastCall = 0;
   private hasWarned = false;
 
   /** `warn` is called once if the stream may lose or refuse events. */
@@ -41,19 +38,6 @@ export class NatsSink extends EventSink {
   ) {
     super();
     this.name = brokerName(url);
-  }
-
-  override async connect(): Promise<void> {
-    const call = ++this.lastCall;
-    await this.closeSession();
-    const session = await this.open().catch((error: unknown) => {
-      throw new Error(adviceFor(error), { cause: error });
-    });
-    if (call !== this.lastCall) {
-      await session.connection.close();
-      throw new Error(NO_LONGER_NEEDED);
-    }
-    this.session = session;
   }
 
   override async publish(event: CloudEvent): Promise<void> {
@@ -71,34 +55,28 @@ export class NatsSink extends EventSink {
     }
   }
 
-  override async close(): Promise<void> {
-    this.lastCall++;
-    await this.closeSession();
-  }
-
-  private async closeSession(): Promise<void> {
-    const { session } = this;
-    this.session = undefined;
-    await session?.connection.close();
-  }
-
-  private async open(): Promise<Session> {
-    const connection = await connect({
-      ...(await natsOptionsOf(this.url)),
-      name: EVENTS_NAME,
-      timeout: TIMEOUT_MS,
-      // The relay tries again.
-      reconnect: false,
-      // The two errors that it creates per event for their stacks are half of the cost of an event.
-      noAsyncTraces: true,
-    });
+  protected override async open(): Promise<Session> {
+    let connection: NatsConnection | undefined;
     try {
+      connection = await connect({
+        ...(await natsOptionsOf(this.url)),
+        name: EVENTS_NAME,
+        timeout: TIMEOUT_MS,
+        // The relay tries again.
+        reconnect: false,
+        // The two errors that it creates per event for their stacks are half of the cost of an event.
+        noAsyncTraces: true,
+      });
       await this.findOrCreateStream(connection);
       return { connection, stream: jetstream(connection, { timeout: TIMEOUT_MS }) };
     } catch (error) {
-      await connection.close();
-      throw error;
+      await connection?.close();
+      throw new Error(adviceFor(error), { cause: error });
     }
+  }
+
+  protected override end({ connection }: Session): Promise<void> {
+    return connection.close();
   }
 
   private async findOrCreateStream(connection: NatsConnection): Promise<void> {

@@ -2,7 +2,5 @@
 export const EVENTS_NAME = 'time-logs';
 /** The subjects and routing keys. They are the types of the events. */
 export const SUBJECTS = 'time-log.*';
-/** The error of a connection that was closed while it was opened. */
-export const NO_LONGER_NEEDED = 'the connection is no longer needed';
 /** The media type of a CloudEvent in JSON (CloudEvents, JSON event format 1.0). */
 export const CONTENT_TYPE = 'application/cloudevents+json';
