@@ -59,7 +59,9 @@ describe.each([
     const [own, foreign] = await recordBoth();
     const caller = as(token);
     expect((await create(caller)).status).toBe(201);
-    expect(outcome(await create(caller, { ...LOG, projectId: FOREIGN }))).toEqual(NOT_ALLOWED);
+    const refused = await create(caller, { ...LOG, projectId: FOREIGN });
+    expect(outcome(refused)).toEqual(NOT_ALLOWED);
+    expect(refused.headers.get('www-authenticate')).toMatch(/, error="insufficient_scope"$/);
     const timeLogs = [LOG, { ...LOG, projectId: FOREIGN }];
     expect(outcome(await createAll(caller, { timeLogs }))).toEqual(NOT_ALLOWED);
     expect((await createAll(caller, { timeLogs: [...timeLogs, {}] })).status).toBe(400);

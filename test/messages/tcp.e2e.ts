@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { TimeLogService } from '../../src/time-log/application/time-log.service.js';
@@ -6,7 +7,7 @@ import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
 import { type Door, type Outcome, overHttp } from './doors.js';
 import { HELD, HeldTimers } from './held-timers.js';
-import { startTcpHost, type TcpHost } from './host.js';
+import { BOUND_TO, startTcpHost, type TcpHost } from './host.js';
 import { describeMessages } from './messages.contract.js';
 import { RawTcp } from './raw-tcp.js';
 
@@ -14,7 +15,6 @@ const accessToken = 'worker';
 const UNAUTHORIZED = refusal('UNAUTHORIZED', 'a valid bearer token is required');
 
 const error = (code: string, message: string): Outcome => ({ error: refusal(code, message) });
-const invalid = (message: string) => error('VALIDATION_ERROR', message);
 
 let tcp: TcpHost;
 let door: Door;
@@ -43,7 +43,10 @@ describeMessages('TCP', async () => ({
   close: async () => undefined,
 }));
 
-describe('time logs over TCP', () => {
+const OPERATIONS = ['record', 'list', 'totals'] as const;
+const DEEP = Array.from({ length: 1_000 }).reduce<unknown>((inner) => [inner], 1);
+
+describe('messages over TCP', () => {
   it('need a token with the scope, before anything is validated', async () => {
     expect(await door.record({ accessToken: 'reader', timeLog: { x: 1 } })).toEqual(
       error('FORBIDDEN', 'the token lacks the scope time-logs:write'),
@@ -62,79 +65,101 @@ describe('time logs over TCP', () => {
     expect(await door.record({ accessToken: token, timeLog: LOG })).toEqual(outcome);
   });
 
-  it('are refused under a key that is none', async () => {
-    for (const idempotencyKey of ['a\u0007b', 'x'.repeat(256), null]) {
-      expect(await door.record({ accessToken, idempotencyKey, timeLog: LOG })).toMatchObject({
-        error: { error: 'VALIDATION_ERROR', message: expect.stringMatching(/^Idempotency-Key must /) },
-      });
+  it.each(OPERATIONS)('need a good token in an object: %s', async (operation) => {
+    for (const data of [[], [{ accessToken }], 'worker', 7, {}, { timeLog: LOG }]) {
+      expect(await door[operation](data)).toEqual({ error: UNAUTHORIZED });
+    }
+    const tokens = ['', 'bad', 'ü', 'worker ', 'Bearer worker', 'x'.repeat(5_000), null, 7, [accessToken]];
+    for (const token of tokens) {
+      expect(await door[operation]({ accessToken: token, timeLog: LOG })).toEqual({ error: UNAUTHORIZED });
     }
   });
 
-  it.each([
-    [{ projectId: 'x', from: 'y', to: 'z' }, /^projectId must .*; from must .*; to must /],
-    [{ page: 1.5, limit: '1e1' }, /^page must .*; limit must /],
-    // No null for what may be left out.
+  it.each(['null', 'undefined', '1'])('need a token in what no client of Nest sends: %s', async (data) => {
+    const member = data === 'undefined' ? '' : `,"data":${data}`;
+    expect(await raw.ask(`{"pattern":"time-log.record.v1","id":"1"${member}}`)).toMatchObject({
+      err: UNAUTHORIZED,
+    });
+  });
+
+  it.each<[(typeof OPERATIONS)[number], object, string]>([
+    ['record', {}, 'timeLog must be an object'],
+    ['record', { timeLog: null }, 'timeLog must be an object'],
+    ['record', { timeLog: [LOG] }, 'timeLog must be an object'],
+    ['list', { query: null }, 'query must be an object'],
+    ['totals', { query: [] }, 'query must be an object'],
+    ['record', { timeLog: { ...LOG, inner: 1 }, outer: 1 }, 'unknown field: inner; unknown field: outer'],
+    ['list', { query: { inner: 1 }, timeLog: LOG }, 'unknown field: inner; unknown field: timeLog'],
+    ['list', { query: { limit: null } }, 'limit must be a whole number from 1 to 1000'],
     [
-      { projectId: null, from: null, to: null, page: null, limit: null },
-      /^projectId .*; from .*; to .*; page .*; limit /,
+      'record',
+      { timeLog: LOG, idempotencyKey: null },
+      'Idempotency-Key must be 1 to 255 printable ASCII characters',
     ],
-  ])('are neither listed nor summed by a query with faults: %j', async (query, message) => {
-    for (const operation of ['list', 'totals'] as const) {
-      expect(await door[operation]({ accessToken, query })).toEqual({
-        error: { success: false, error: 'VALIDATION_ERROR', message: expect.stringMatching(message) },
-      });
-    }
+    [
+      'record',
+      { timeLog: { ...LOG, description: DEEP } },
+      'the message must not be nested deeper than 9 levels',
+    ],
+  ])('name all that is wrong: %s %j', async (operation, data, message) => {
+    expect(await door[operation]({ accessToken, ...data })).toEqual(error('VALIDATION_ERROR', message));
   });
 });
 
-describe('messages over TCP', () => {
-  it.each(['record', 'list', 'totals'] as const)('need a good token in an object: %s', async (operation) => {
-    for (const data of [[], [{ accessToken }], 'worker', 7, true, {}]) {
-      expect(await door[operation](data)).toEqual({ error: UNAUTHORIZED });
-    }
-    const long = 'x'.repeat(5_000);
-    const texts = [
-      'bad',
-      'bad token',
-      'ü',
-      `${accessToken},`,
-      long,
-      '',
-      ' worker',
-      'worker ',
-      'Bearer worker',
-    ];
-    for (const token of [...texts, null, 7, [accessToken], { accessToken }]) {
-      expect(await door[operation]({ accessToken: token, timeLog: LOG })).toEqual({ error: UNAUTHORIZED });
-    }
-    expect(await door[operation]({ timeLog: LOG })).toEqual({ error: UNAUTHORIZED });
+describe('a caller who is bound to projects, over TCP', () => {
+  const [OWN, OTHER] = BOUND_TO as [string, string];
+  const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
+  const NOT_ALLOWED = error('FORBIDDEN', 'the token does not allow this project');
+  const record = (token: string, projectId: string, idempotencyKey?: string) =>
+    door.record({
+      accessToken: token,
+      timeLog: { ...LOG, projectId },
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    });
+  beforeAll(async () => {
+    for (const projectId of [OWN, OTHER, FOREIGN]) await record('unbound', projectId);
   });
 
-  it.each([undefined, null, [], [LOG], 'x', 7])('need a log that is an object: %j', async (timeLog) => {
-    const outcome = await door.record({ accessToken, ...(timeLog !== undefined && { timeLog }) });
-    expect(outcome).toEqual(invalid('timeLog must be an object'));
+  it('records for its own projects alone', async () => {
+    expect(await record('bound', OTHER.toUpperCase())).toMatchObject({
+      answer: { data: { projectId: OTHER } },
+    });
+    expect(await record('bound', FOREIGN)).toEqual(NOT_ALLOWED);
+    expect(await record('bound', 'x')).toEqual(error('VALIDATION_ERROR', 'projectId must be a UUID'));
+    expect(await record('bound-to-none', OWN)).toEqual(NOT_ALLOWED);
   });
 
-  it.each([null, [], 'x', 7])('take no query but an object: %j', async (query) => {
-    expect(await door.list({ accessToken, query })).toEqual(invalid('query must be an object'));
-    expect(await door.totals({ accessToken, query })).toEqual(invalid('query must be an object'));
+  it('learns nothing by a key that has recorded for a project of its own', async () => {
+    const key = randomUUID();
+    const { answer } = (await record('bound', OWN, key)) as { answer: object };
+    expect(await record('bound', OWN, key)).toEqual({ answer: { ...answer, replayed: true } });
+    expect(await record('bound', FOREIGN, key)).toEqual(NOT_ALLOWED);
+    expect(await record('bound', OTHER, key)).toMatchObject({ error: { error: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  it('name unknown members at every level', async () => {
-    expect(await door.record({ accessToken, timeLog: { ...LOG, inner: 1 }, outer: 1 })).toEqual(
-      invalid('unknown field: inner; unknown field: outer'),
-    );
-    expect(await door.list({ accessToken, query: { inner: 1 }, timeLog: LOG })).toEqual(
-      invalid('unknown field: inner; unknown field: timeLog'),
-    );
-  });
-
-  it('are bounded in depth', async () => {
-    let deep: unknown = 1;
-    for (let level = 0; level < 1_000; level++) deep = [deep];
-    expect(await door.record({ accessToken, timeLog: { ...LOG, description: deep } })).toEqual(
-      invalid('the message must not be nested deeper than 9 levels'),
-    );
+  it.each(['list', 'totals'] as const)('gets its own projects alone: %s', async (operation) => {
+    const read = (token: string, query: Record<string, string> = {}) =>
+      door[operation]({ accessToken: token, query });
+    const countOf = async (token: string, query?: Record<string, string>) => {
+      const { answer } = (await read(token, query)) as {
+        answer: { meta: { total: number; count?: number } };
+      };
+      return operation === 'list' ? answer.meta.total : answer.meta.count;
+    };
+    const count = await countOf('unbound', { projectId: `${OWN},${OTHER}` });
+    expect(await countOf('unbound')).toBeGreaterThan(count!);
+    expect(await countOf('bound')).toBe(count);
+    expect(await countOf('bound', { projectId: `${OTHER.toUpperCase()},${OWN},${OTHER}` })).toBe(count);
+    // Large enough to wait for its turn.
+    expect(await countOf('bound', { limit: '1000' })).toBe(count);
+    for (const query of [{ projectId: `${OWN},${FOREIGN}` }, { projectId: FOREIGN, limit: '1000' }])
+      expect(await read('bound', query)).toEqual(NOT_ALLOWED);
+    expect(await read('bound', { projectId: FOREIGN, limit: '0' })).toMatchObject({
+      error: { error: 'VALIDATION_ERROR' },
+    });
+    expect(await countOf('bound-to-none')).toBe(0);
+    expect(await read('bound-to-none', { projectId: OWN })).toEqual(NOT_ALLOWED);
+    expect(await read('bound-to-101')).toEqual(error('INTERNAL_ERROR', 'internal error'));
   });
 });
 
@@ -143,13 +168,6 @@ describe('a host with messages over TCP', () => {
     const asked = { accessToken: 'worker', idempotencyKey: 'across', timeLog: LOG };
     const { answer } = (await door.record(asked)) as { answer: object };
     expect(await overHttp(tcp.port).record(asked)).toEqual({ answer: { ...answer, replayed: true } });
-  });
-
-  it.each(['null', 'undefined', '1'])('answers data that no client of Nest sends: %s', async (data) => {
-    const member = data === 'undefined' ? '' : `,"data":${data}`;
-    expect(await raw.ask(`{"pattern":"time-log.record.v1","id":"1"${member}}`)).toMatchObject({
-      err: UNAUTHORIZED,
-    });
   });
 
   it('answers an unknown pattern in the form of all errors', async () => {
