@@ -20,6 +20,7 @@ const OPTIONS = {
 };
 
 const inFolder = useFolder('time-logs-tls-');
+const withCa = (name: string) => `?cafile=${encodeURIComponent(inFolder(name))}`;
 let received = '';
 let receivedWithoutTls = '';
 let end = () => undefined as unknown;
@@ -118,17 +119,15 @@ async function eventsOutage(url: string, beforeConnecting?: () => Promise<void>)
 }
 
 describe.each([
-  ['nats', 'messages', listenAsNats, natsOutage, 'CONNECT'],
   ['tls', 'messages', listenAsNats, natsOutage, 'CONNECT'],
   ['tls', 'events', listenAsNats, eventsOutage, 'CONNECT'],
   ['amqps', 'messages', listenAsRabbit, rabbitOutage, 'AMQP'],
   ['amqps', 'events', listenAsRabbit, eventsOutage, 'AMQP'],
 ] as const)('%s:// for %s', (protocol, _purpose, open, outageOf, greeting) => {
-  const urlOf = (port: number, query: string, host = '127.0.0.1') =>
+  const urlOf = (port: number, query = '', host = '127.0.0.1') =>
     `${protocol}://ada:sesame@${host}:${port}${query}`;
-  const withCa = (name: string) => `?cafile=${encodeURIComponent(inFolder(name))}`;
 
-  it('sends nothing to a server whose certificate another CA has signed', async () => {
+  it('sends nothing to a server whose certificate is of another CA or host, and greets the right one', async () => {
     const port = await open();
     for (const query of [withCa('other'), '']) {
       const reason = await outageOf(urlOf(port, query));
@@ -137,62 +136,46 @@ describe.each([
       );
       expect(reason).not.toContain('sesame');
     }
-    expect(received).toBe('');
-  });
-
-  it('sends nothing to a server whose certificate is for another host', async () => {
-    const port = await open();
     expect(await outageOf(urlOf(port, withCa('ca'), 'localhost'))).toContain('certificate is not accepted');
     expect(received).toBe('');
-  });
-
-  it('greets a server whose certificate is of the CA', async () => {
-    const port = await open();
     expect(await outageOf(urlOf(port, withCa('ca')))).not.toContain('certificate');
     expect(received).toContain(greeting);
+  });
+
+  it('sends nothing to a server without TLS', async () => {
+    const port = await listen(
+      createTcpServer((socket) => {
+        socket.on('data', (data) => (received += String(data)));
+        if (protocol === 'tls') socket.write(infoOf({}));
+        else socket.write('AMQP\0\0\x09\x01');
+      }),
+    );
+    expect(await outageOf(urlOf(port))).toMatch(/no TLS on this port|server does not support 'tls'/);
+    expect(received).not.toMatch(/CONNECT|^AMQP|sesame/);
+  });
+
+  it('reads the file of the CA for each connection', async () => {
+    const port = await open();
+    await writeFile(inFolder('gone'), CERTIFICATE);
+    const reason = await outageOf(urlOf(port, withCa('gone')), () => rm(inFolder('gone')));
+    expect(reason).toMatch(/gone doesn't exist|ENOENT/);
   });
 });
 
 it.each([
-  ['tls', natsOutage],
-  ['tls', eventsOutage],
-  ['amqps', rabbitOutage],
-  ['amqps', eventsOutage],
-] as const)('%s:// sends nothing to a server without TLS', async (protocol, outageOf) => {
-  const port = await listen(
-    createTcpServer((socket) => {
-      socket.on('data', (data) => (received += String(data)));
-      if (protocol === 'tls') socket.write(infoOf({}));
-      else socket.write('AMQP\0\0\x09\x01');
-    }),
-  );
-  expect(await outageOf(`${protocol}://ada:sesame@127.0.0.1:${port}`)).toMatch(
-    /no TLS on this port|server does not support 'tls'/,
-  );
-  expect(received).not.toMatch(/CONNECT|^AMQP|sesame/);
-});
-
-describe.each([
-  ['messages', natsOutage],
-  ['events', eventsOutage],
-])('TLS of NATS for %s', (_purpose, outageOf) => {
-  it.each([[1], ['true'], [[]], [{}]])(
-    'sends nothing to a server that pretends to have it: %j',
-    async (value) => {
-      const port = await listen(createTcpServer((socket) => pretendTls(socket, value)));
-      const url = (query: string) =>
-        `${query === '' ? 'tls' : 'nats'}://ada:sesame@127.0.0.1:${port}${query}`;
-      for (const query of ['', `?cafile=${encodeURIComponent(inFolder('ca'))}`])
-        expect(await outageOf(url(query))).toMatch(/no TLS on this port/);
-      expect(receivedWithoutTls).toBe('');
-    },
-  );
+  ['messages', natsOutage, 1],
+  ['messages', natsOutage, 'true'],
+  ['events', eventsOutage, {}],
+])('sends no %s to a NATS server that pretends to have TLS', async (_purpose, outageOf, value) => {
+  const port = await listen(createTcpServer((socket) => pretendTls(socket, value)));
+  for (const url of [`tls://ada:sesame@127.0.0.1:${port}`, `nats://127.0.0.1:${port}${withCa('ca')}`])
+    expect(await outageOf(url)).toMatch(/no TLS on this port/);
+  expect(receivedWithoutTls).toBe('');
 });
 
 /** Runs a receiver of messages, whose CA is known, until a condition holds. */
 async function receiveUntil(port: number, condition: () => boolean): Promise<void> {
-  const query = `?cafile=${encodeURIComponent(inFolder('ca'))}`;
-  const server = new NatsServer(new URL(`tls://ada:sesame@127.0.0.1:${port}${query}`), OPTIONS);
+  const server = new NatsServer(new URL(`tls://ada:sesame@127.0.0.1:${port}${withCa('ca')}`), OPTIONS);
   const listening = server.listen(() => undefined);
   await eventually(() => expect(condition()).toBe(true));
   await listening;
@@ -228,19 +211,4 @@ it('verifies a NATS server that another one has announced against the host of th
   const port = await listen(first);
   await receiveUntil(port, () => announced > 0 && received.split('CONNECT').length === 3);
   other.close();
-});
-
-it.each([
-  ['tls', natsOutage],
-  ['tls', eventsOutage],
-  ['amqps', rabbitOutage],
-  ['amqps', eventsOutage],
-] as const)('%s:// reads the file of the CA for each connection', async (protocol, outageOf) => {
-  const port = await (protocol === 'tls' ? listenAsNats : listenAsRabbit)();
-  await writeFile(inFolder('gone'), CERTIFICATE);
-  const reason = await outageOf(
-    `${protocol}://127.0.0.1:${port}?cafile=${encodeURIComponent(inFolder('gone'))}`,
-    () => rm(inFolder('gone')),
-  );
-  expect(reason).toMatch(/gone doesn't exist|ENOENT/);
 });
