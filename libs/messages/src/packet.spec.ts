@@ -5,6 +5,7 @@ import { MAX_MESSAGE_BYTES, readPacket } from './packet.js';
 
 const BODY_LIMIT = 65_536;
 const PATTERN = 'thing.record.v1';
+const LARGE = '\\"id\\":'.repeat(20_000);
 
 /** Returns the error that was recorded for data of which only the token was extracted. */
 function errorIn(data: unknown): unknown {
@@ -34,11 +35,6 @@ describe('readPacket', () => {
       Buffer.from(text({ accessToken: 'a', x: 1 }).replace('"x":1', '"x":[1,]')),
       'the message must be valid JSON',
     ],
-    [
-      'is truncated',
-      Buffer.from(`{"id":"one","pattern":"${PATTERN}","data":{"accessToken":"a","x":1`),
-      'the message must be valid JSON',
-    ],
   ])('extracts only the token of a message that %s, and records the error', (_what, bytes, message) => {
     const { pattern, data, id } = readPacket(bytes, BODY_LIMIT);
     expect([pattern, id]).toEqual([PATTERN, 'one']);
@@ -48,31 +44,17 @@ describe('readPacket', () => {
 
   it.each<[string, object]>([
     [
-      'before the pattern',
-      { data: { accessToken: 'a', x: 'x'.repeat(2 * BODY_LIMIT) }, pattern: PATTERN, id: 'one' },
+      'as a client of Nest sends it',
+      { pattern: PATTERN, data: { accessToken: 'a', id: 'two', x: LARGE }, id: 'one' },
     ],
     [
-      'after the id',
-      { id: 'one', pattern: PATTERN, data: { x: ['{"accessToken":"b"}"'.repeat(9_000)], accessToken: 'a' } },
+      'in another order',
+      { data: { x: { id: 'two', y: LARGE }, accessToken: 'a' }, id: 'one', pattern: PATTERN },
     ],
-    [
-      'among other fields',
-      {
-        pattern: PATTERN,
-        id: 'one',
-        x: '\\'.repeat(BODY_LIMIT),
-        data: { y: { accessToken: 'b' }, accessToken: 'a', z: { accessToken: 'c' } },
-      },
-    ],
-  ])('extracts only the token of a message that is too large, with its data %s', (_place, packet) => {
+  ])('extracts only the token of a message that is too large, %s', (_order, packet) => {
     for (const json of [JSON.stringify(packet), JSON.stringify(packet, undefined, 2)]) {
       const { pattern, data, id } = readPacket(Buffer.from(json), BODY_LIMIT);
-      expect({ pattern, id, data }).toEqual({
-        pattern: PATTERN,
-        id: 'one',
-        data: expect.objectContaining({ accessToken: 'a' }),
-      });
-      expect(Object.keys(data as object)).toEqual(['accessToken']);
+      expect([pattern, id, Object.entries(data as object)]).toEqual([PATTERN, 'one', [['accessToken', 'a']]]);
       expect(errorIn(data)).toEqual([
         'PAYLOAD_TOO_LARGE',
         `the message must be at most ${BODY_LIMIT} bytes of JSON`,
@@ -80,33 +62,12 @@ describe('readPacket', () => {
     }
   });
 
-  it('uses the last of two fields with the same name, like JSON.parse', () => {
-    const json = `{"pattern":"x","id":"first","id":"one","pattern":"${PATTERN}","data":{"accessToken":"b","accessToken":"a","x":}}`;
-    expect(readPacket(Buffer.from(json), BODY_LIMIT)).toMatchObject({
-      pattern: PATTERN,
-      id: 'one',
-      data: { accessToken: 'a' },
-    });
-  });
-
   it('does not parse a token that is too long', () => {
     const { data } = readPacket(Buffer.from(text({ accessToken: '['.repeat(2 * BODY_LIMIT) })), BODY_LIMIT);
     expect(data).toMatchObject({ accessToken: null });
   });
 
-  it.each([
-    '',
-    '[',
-    '"',
-    '{',
-    '{"',
-    '{"id":"one"',
-    ']',
-    '}{"pattern":1}',
-    '\\',
-    '"\\',
-    '[{"":'.repeat(20_000),
-  ])('throws if it finds no pattern: %#', (json) => {
+  it.each(['', '{"id":"one"', '"\\', '[{"":'.repeat(20_000)])('throws if it finds no pattern: %#', (json) => {
     expect(() => readPacket(Buffer.from(json), BODY_LIMIT)).toThrow(DomainError);
   });
 

@@ -43,13 +43,29 @@ function invalid(message: string): DomainError {
   return new DomainError('VALIDATION_ERROR', message);
 }
 
-/** Extracts from the bytes of a packet only what an error reply needs. */
+/**
+ * Extracts from the bytes of a packet only what an error reply needs, without parsing the rest. It
+ * takes fields at any depth: clients of Nest send the pattern first and the id last, and a token
+ * elsewhere in the message is also one that the sender has.
+ */
 function extractPacket(bytes: Buffer, fault: DomainError): Packet {
-  const { pattern, id, accessToken } = findFields(bytes);
-  if (!pattern) throw fault;
-  const data = { ...(accessToken && { accessToken: parseField(accessToken) }) };
+  const pattern = fieldAt(bytes, bytes.indexOf('"pattern"'));
+  if (pattern === undefined) throw fault;
+  const data = { accessToken: fieldAt(bytes, bytes.indexOf('"accessToken"')) };
   stateOf(data).readError = fault;
-  return withValidId({ pattern: parseField(pattern), ...(id && { id: parseField(id) }), data });
+  return withValidId({ pattern, id: fieldAt(bytes, bytes.lastIndexOf('"id"')), data });
+}
+
+/** Returns the value at the index of a name: a string, a number, or null if it is too long or another. */
+function fieldAt(bytes: Buffer, index: number): unknown {
+  if (index < 0) return undefined;
+  const field = bytes.toString('utf8', index, index + MAX_FIELD_BYTES);
+  const [, json] = /^"\w+"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\dEe]+)/.exec(field) ?? [];
+  try {
+    return JSON.parse(json ?? 'null');
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the packet if its id is valid. The reply repeats the id, so its size is limited. */
@@ -58,75 +74,4 @@ function withValidId(packet: object): Packet {
   if (id === undefined || typeof id === 'number') return packet;
   if (typeof id === 'string' && id.length <= MAX_ID_LENGTH) return packet;
   throw invalid(`id must be a number or a string of at most ${MAX_ID_LENGTH} characters`);
-}
-
-/** Returns the value of a field, or null if it is too large or not JSON. */
-function parseField(bytes: Buffer): unknown {
-  try {
-    return bytes.length > MAX_FIELD_BYTES ? null : JSON.parse(bytes.toString());
-  } catch {
-    return null;
-  }
-}
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-
-/** The bytes of the extracted fields of a packet. */
-interface FieldBytes {
-  pattern?: Buffer | undefined;
-  id?: Buffer | undefined;
-  accessToken?: Buffer | undefined;
-}
-
-/**
- * Finds fields of a packet, and the token in its data, without parsing any. The last of two fields
- * with the same name counts, as in JSON.parse. In bytes that are not JSON it finds what looks like
- * these fields.
- */
-function findFields(json: Buffer): FieldBytes {
-  const found: FieldBytes = {};
-  // By depth: the name of the current field, and the start of its value or 0.
-  const [names, starts] = [
-    ['', '', ''],
-    [0, 0, 0],
-  ];
-  let [depth, stringStart, stringEnd] = [0, 0, 0];
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === QUOTE) {
-      stringStart = at + 1;
-      stringEnd = endOfString(json, at);
-      at = stringEnd;
-    } else if (byte === COLON) {
-      if (starts[depth] !== 0) continue;
-      starts[depth] = at + 1;
-      names[depth] = json.toString('latin1', stringStart, Math.min(stringEnd, stringStart + 16));
-      if (depth === 1 && names[1] === 'data') found.accessToken = undefined;
-    } else if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      if (starts[depth]! > 0) {
-        const value = json.subarray(starts[depth], at);
-        if (depth === 1 && (names[1] === 'pattern' || names[1] === 'id')) found[names[1]] = value;
-        if (depth === 2 && names[1] === 'data' && names[2] === 'accessToken') found.accessToken = value;
-        starts[depth] = 0;
-      }
-      if (byte !== COMMA) depth--;
-    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-      depth++;
-    }
-  }
-  return found;
-}
-
-/** Returns the index of the quote that ends a string. */
-function endOfString(json: Buffer, quote: number): number {
-  let at = quote + 1;
-  while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
-  return at;
 }
