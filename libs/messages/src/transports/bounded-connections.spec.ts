@@ -25,46 +25,25 @@ describe('BoundedConnections', () => {
     return { group, connections: Array.from({ length: 3 }, () => new FakeConnection(group)) };
   };
 
-  it('closes the connection that was added first for a new one', () => {
+  it('closes the connection that was added first for a new one, and none after one was removed', () => {
     const { group, connections } = fill();
-    new FakeConnection(group);
-    expect(closed(connections)).toEqual([true, false, false]);
-    new FakeConnection(group);
-    expect(closed(connections)).toEqual([true, true, false]);
-  });
-
-  it('closes a rejected connection first, and no busy one', () => {
-    const { group, connections } = fill();
-    const [first, second, third] = connections as [FakeConnection, FakeConnection, FakeConnection];
-    third.evictionPriority = EvictionPriority.rejected;
-    new FakeConnection(group);
-    expect(closed(connections)).toEqual([false, false, true]);
-    first.evictionPriority = EvictionPriority.busy;
-    new FakeConnection(group);
-    expect(closed(connections)).toEqual([false, true, true]);
-    expect(second.isClosed).toBe(true);
-  });
-
-  it('closes a new connection if all others are busy', () => {
-    const { group, connections } = fill();
-    for (const connection of connections) connection.evictionPriority = EvictionPriority.busy;
-    expect(new FakeConnection(group).isClosed).toBe(true);
-    expect(closed(connections)).toEqual([false, false, false]);
-  });
-
-  it('moves a connection that is added again to the end, and closes none', () => {
-    const { group, connections } = fill();
+    // It moves to the end.
     group.add(connections[0]!);
-    expect(closed(connections)).toEqual([false, false, false]);
+    new FakeConnection(group);
+    expect(closed(connections)).toEqual([false, true, false]);
+    group.remove(connections[2]!);
     new FakeConnection(group);
     expect(closed(connections)).toEqual([false, true, false]);
   });
 
-  it('has room again after a connection was removed', () => {
+  it('closes a rejected connection first, and a new one if all others are busy', () => {
     const { group, connections } = fill();
-    group.remove(connections[1]!);
-    new FakeConnection(group);
-    expect(closed(connections)).toEqual([false, false, false]);
+    connections[2]!.evictionPriority = EvictionPriority.rejected;
+    const fourth = new FakeConnection(group);
+    expect(closed(connections)).toEqual([false, false, true]);
+    for (const connection of [...connections, fourth]) connection.evictionPriority = EvictionPriority.busy;
+    expect(new FakeConnection(group).isClosed).toBe(true);
+    expect(closed([...connections, fourth])).toEqual([false, false, true, false]);
   });
 
   it('closes the connections that hold most, until the others are within the limit', () => {

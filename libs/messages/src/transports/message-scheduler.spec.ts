@@ -9,10 +9,7 @@ function block(milliseconds: number): void {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let remaining = 100_000; !condition(); remaining--) {
-    if (remaining === 0) throw new Error(`not after 100,000 ticks: ${String(condition)}`);
-    await nextTick();
-  }
+  while (!condition()) await nextTick();
 }
 
 describe('MessageScheduler', () => {
@@ -64,17 +61,5 @@ describe('MessageScheduler', () => {
     const [large, larger] = [done.indexOf('large'), done.indexOf('larger')];
     expect(large).toBeGreaterThan(10);
     expect(larger).toBeGreaterThan(large + 10);
-  });
-
-  it('runs tasks that other tasks schedule', async () => {
-    const scheduler = new MessageScheduler();
-    let done = 0;
-    const again = () => {
-      if (++done < 100) scheduler.schedule(again);
-    };
-    scheduler.schedule(again);
-    await until(() => done === 100);
-    await nextTick();
-    expect(done).toBe(100);
   });
 });
