@@ -9,7 +9,6 @@ import {
   EventRelayModule,
   type EventSink,
 } from '../../libs/event-relay/src/index.js';
-import { FeedService } from '../../src/feed/index.js';
 import { TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { timeLogEntities, timeLogMigrations, TimeLogService } from '../../src/time-log/index.js';
 
@@ -17,7 +16,6 @@ import { timeLogEntities, timeLogMigrations, TimeLogService } from '../../src/ti
 export interface RelayHost {
   readonly app: INestApplicationContext;
   readonly timeLogs: TimeLogService;
-  readonly feed: FeedService;
   /** What it has logged as errors, and that these ended. */
   readonly lines: readonly string[];
   close(): Promise<void>;
@@ -54,7 +52,6 @@ export async function startRelayHost(url: string, sink: EventSink): Promise<Rela
   return {
     app,
     timeLogs: app.get(TimeLogService),
-    feed: app.get(FeedService),
     get lines() {
       return lines.filter((line) => /event|feed/.test(line));
     },

@@ -10,7 +10,7 @@ import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { type Broker, startNats } from './brokers.js';
 import { describeWith } from '../describe-with.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { eventsOfStream, expectEventsOfOneLog, expectFirstOf, logged, WORK } from './consumers.js';
+import { eventsOfStream, expectEventsOfOneLog, logged, WORK } from './consumers.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from '../../events/relay-host.js';
 
@@ -68,16 +68,9 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
   const configOf = async () => (await withStreams((streams) => streams.info('time-logs'))).config;
   const line = (text: string) => text.replace('BROKER', broker.url);
 
-  it('arrive in a stream that is made and keeps everything, each with its id', async () => {
-    const from = await start();
-    await eventually(async () => expect(await configOf()).toMatchObject(KEEPS_ALL));
-    const log = await record(from);
-    expectFirstOf([log], await arrived(1));
-    expect(from.lines).toEqual([]);
-  });
-
-  it('tell what becomes of a log, each with its type as the subject', async () => {
+  it('arrive in a stream that is made and keeps everything, each with its type as the subject', async () => {
     await expectEventsOfOneLog(await start(), arrived);
+    expect(await configOf()).toMatchObject(KEEPS_ALL);
     const { state } = await withStreams((streams) => streams.info('time-logs', { subjects_filter: '>' }));
     expect(state.subjects).toEqual({
       'time-log.created': 1,
