@@ -1,5 +1,3 @@
-import { NestFactory } from '@nestjs/core';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { MAX_PROJECTS } from '../../libs/auth/src/index.js';
 import {
   accessTokens,
@@ -11,6 +9,7 @@ import {
   tokenTable,
 } from '../access-token/index.js';
 import { defaultScopes, migrations, readAttributes, scopes } from '../app.module.js';
+import { Database } from '../database/index.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
 import { ATTRIBUTES } from '../packages.js';
 import type { AttributesDefinition } from '../service-module.js';
@@ -209,25 +208,12 @@ function withTokens(context: CommandContext, action: TokenAction): Promise<strin
       context.printError('note: AUTH_ACCESS_TOKENS=off, so these tokens are not accepted');
     // The schema of an external database is changed only by the service and `npm run migrate`.
     if (config.databaseUrl === undefined) await migrate({ url: database.url, migrations });
-    const app = await NestFactory.createApplicationContext(
-      {
-        module: class TokenCommandModule {},
-        imports: [
-          TypeOrmModule.forRootAsync({
-            useFactory: () => ({
-              ...plainOptions(database.url),
-              entities: accessTokens.entities,
-              toRetry: () => false,
-            }),
-            dataSourceFactory: (options) => openDataSource(options!),
-          }),
-          accessTokens.bind({ ...config, declaredTokens: [], defaultScopes }),
-        ],
-      },
-      { logger: false, abortOnError: false },
-    );
+    const dataSource = await openDataSource({
+      ...plainOptions(database.url),
+      entities: accessTokens.entities,
+    });
     try {
-      return await action(app.get(AccessTokenService), {
+      return await action(new AccessTokenService(new Database(dataSource)), {
         path: firstTokenFile(config.dataDir),
         keepOwner: (path) => database.keepOwner(path),
       });
@@ -235,7 +221,7 @@ function withTokens(context: CommandContext, action: TokenAction): Promise<strin
       const message = MESSAGES[codeOf(error)];
       throw message ? new Error(message, { cause: error }) : error;
     } finally {
-      await app.close();
+      await dataSource.destroy();
     }
   });
 }
