@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import {
   BROKER_PROTOCOLS,
@@ -13,15 +13,8 @@ import { useVerifyFull, validateDatabaseUrl } from './database-url.js';
 export const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 /** Either all of these settings are set, or none. */
-const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
-/** Settings that apply only to JWTs. */
-const JWT_OPTIONS = [
-  'AUTH_AUDIENCE_CLAIM',
-  'AUTH_SCOPE_CLAIMS',
-  'AUTH_SCOPE_PREFIX',
-  'AUTH_PROJECTS_CLAIM',
-  'AUTH_ATTRIBUTES',
-];
+const REQUIRED_FOR_JWTS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
+const MISSING = `is missing; set all of ${REQUIRED_FOR_JWTS.join(', ')} or none`;
 /** A b64token (RFC 6750, section 2.1) of at least 32 characters. */
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
 /** The name of a header (RFC 9110, section 5.1), but for `*`, which allows all of them. */
@@ -36,13 +29,20 @@ const number = (pattern: RegExp, min: number, max: number, message: string) =>
     .regex(pattern, message)
     .transform(Number)
     .refine((value) => value >= min && value <= max, message);
-const seconds = (max: number) => wholeNumber(1, max, 'a whole number of seconds');
+const toMilliseconds = (seconds: number) => seconds * 1_000;
+const seconds = (max: number, initial: number) =>
+  wholeNumber(1, max, 'a whole number of seconds').default(initial).transform(toMilliseconds);
 const bytes = (min: number, max: number) => wholeNumber(min, max, 'a whole number of bytes');
 const checked = (validate: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
     const message = validate(text);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
+const onByDefault = z
+  .enum(['on', 'off'], 'must be on or off')
+  .default('on')
+  .transform((value) => value === 'on');
+const path = z.string().transform((text) => resolve(text));
 const databaseUrl = checked(validateDatabaseUrl).transform(useVerifyFull);
 const list = z.string().transform((text) => text.split(',').map((item) => item.trim()));
 const tokens = list.refine(
@@ -81,10 +81,10 @@ const replyQueues = z
   );
 const eventsUrl = checked((url) => validateBrokerUrl(url, EVENT_PROTOCOLS));
 const jwksUrl = z
-  .string()
+  .string(MISSING)
   .refine(isPlainHttpUrl, 'must be an https or http URL, without a user name or password');
 const word = (meaning: string) =>
-  z.string().regex(/^\S{1,255}$/, `must be ${meaning}: at most 255 characters, without spaces`);
+  z.string(MISSING).regex(/^\S{1,255}$/, `must be ${meaning}: at most 255 characters, without spaces`);
 const claims = list.refine(
   (names) => names.every((name) => /^\S{1,255}$/.test(name)),
   'must be names of claims, separated by commas, each of at most 255 characters, without spaces',
@@ -101,52 +101,94 @@ const attributeClaims = list
     Object.fromEntries(items.map((item) => [item.split('=')[0]!, item.slice(item.indexOf('=') + 1)])),
   );
 
-const environment = z.object({
-  PORT: wholeNumber(0, 65_535).default(3000),
-  HOST: z.string().optional(),
-  DATABASE_URL: databaseUrl.optional(),
-  MIGRATION_DATABASE_URL: databaseUrl.optional(),
-  MESSAGES_URL: messagesUrl.optional(),
-  MESSAGES_REPLY_QUEUES: replyQueues.optional(),
-  EVENTS_URL: eventsUrl.optional(),
-  EVENTS_SECRET: checked(validateSecrets).optional(),
-  ATTRIBUTES_SCHEMA: z.string().optional(),
-  DATA_DIR: z.string().default(join(PROJECT, '.data')),
-  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
-  ACCESS_TOKEN: tokens.optional(),
-  AUTH_JWKS_URL: jwksUrl.optional(),
-  AUTH_ISSUER: word('the iss of the tokens').optional(),
-  AUTH_AUDIENCE: word('the aud of the tokens').optional(),
-  AUTH_AUDIENCE_CLAIM: word('the name of a claim').optional(),
-  AUTH_SCOPE_CLAIMS: claims.optional(),
-  AUTH_SCOPE_PREFIX: word('the beginning of scopes').optional(),
-  AUTH_PROJECTS_CLAIM: word('the name of a claim').optional(),
-  AUTH_ATTRIBUTES: attributeClaims.optional(),
-  AUTH_ACCESS_TOKENS: z.enum(['on', 'off'], 'must be on or off').default('on'),
-  CORS_ORIGINS: origins.default([]),
-  CORS_HEADERS: headerNames.default([]),
-  RATE_LIMIT: rate.optional(),
-  SHUTDOWN_DELAY: wholeNumber(0, 3_600, 'a whole number of seconds').default(0),
-  API_DOCS: z.enum(['on', 'off'], 'must be on or off').default('on'),
-  HEADERS_TIMEOUT: seconds(600).default(10),
-  REQUEST_TIMEOUT: seconds(3_600).default(15),
-  KEEP_ALIVE_TIMEOUT: seconds(3_600).default(65),
-  HEADERS_LIMIT: bytes(4_096, 1_048_576).default(16_384),
-  BODY_LIMIT: bytes(1_024, 1_048_576).default(TIME_LOG_LIMITS.bodyLimit),
-  BATCH_LIMIT: bytes(1_024, 8_388_608).default(TIME_LOG_LIMITS.batchLimit),
+/** A setting: the variable of the environment, and the rule for its value. */
+const setting = <Rule extends z.ZodType>(variable: string, rule: Rule) => ({ variable, rule });
+
+const GENERAL = {
+  port: setting('PORT', wholeNumber(0, 65_535).default(3000)),
+  /** Undefined means all interfaces. */
+  host: setting('HOST', z.string().optional()),
+  /** Undefined means the embedded PostgreSQL. */
+  databaseUrl: setting('DATABASE_URL', databaseUrl.optional()),
+  migrationDatabaseUrl: setting('MIGRATION_DATABASE_URL', databaseUrl.optional()),
+  /** The transport for messages in addition to HTTP; undefined means none. */
+  messagesUrl: setting('MESSAGES_URL', messagesUrl.optional()),
+  /** The reply addresses that are allowed in addition to those of the broker's clients. */
+  messagesReplyQueues: setting('MESSAGES_REPLY_QUEUES', replyQueues.optional()),
+  /** The broker or webhook to which events are published; undefined means none. */
+  eventsUrl: setting('EVENTS_URL', eventsUrl.optional()),
+  /** One or two secrets that sign the requests to the webhook. */
+  eventsSecret: setting('EVENTS_SECRET', checked(validateSecrets).optional()),
+  /** The absolute path of the JSON Schema of attributes; undefined: logs have none. */
+  attributesSchema: setting('ATTRIBUTES_SCHEMA', path.optional()),
+  /** The absolute path of the folder with the embedded PostgreSQL and the first token. */
+  dataDir: setting('DATA_DIR', path.default(join(PROJECT, '.data'))),
+  logLevel: setting(
+    'LOG_LEVEL',
+    z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  ),
+  /** Whether an operator reads the log, and not the person who has just typed `npm start`. */
+  isProduction: setting(
+    'NODE_ENV',
+    z
+      .string()
+      .optional()
+      .transform((name) => name === 'production'),
+  ),
+  declaredTokens: setting('ACCESS_TOKEN', tokens.default([])),
+  /** Whether access tokens are accepted, including the declared ones. */
+  acceptsAccessTokens: setting('AUTH_ACCESS_TOKENS', onByDefault),
+  /** The origins whose pages may call the service from a browser; `*` alone means all. */
+  corsOrigins: setting('CORS_ORIGINS', origins.default([])),
+  /** The request headers that these pages may send in addition to those that the service reads. */
+  corsHeaders: setting('CORS_HEADERS', headerNames.default([])),
+  /** The number of requests that each token may send to this process; undefined means no limit. */
+  rateLimit: setting('RATE_LIMIT', rate.optional()),
+  /** In seconds. */
+  shutdownDelay: setting('SHUTDOWN_DELAY', wholeNumber(0, 3_600, 'a whole number of seconds').default(0)),
+  /** Whether `/openapi.json` and `/docs` are served. */
+  apiDocs: setting('API_DOCS', onByDefault),
+};
+
+/** The keys and the expected claims of JWTs. */
+const JWT = {
+  jwksUrl: setting('AUTH_JWKS_URL', jwksUrl),
+  issuer: setting('AUTH_ISSUER', word('the iss of the tokens')),
+  audience: setting('AUTH_AUDIENCE', word('the aud of the tokens')),
+  audienceClaim: setting('AUTH_AUDIENCE_CLAIM', word('the name of a claim').optional()),
+  scopeClaims: setting('AUTH_SCOPE_CLAIMS', claims.optional()),
+  scopePrefix: setting('AUTH_SCOPE_PREFIX', word('the beginning of scopes').optional()),
+  projectsClaim: setting('AUTH_PROJECTS_CLAIM', word('the name of a claim').optional()),
+  attributeClaims: setting('AUTH_ATTRIBUTES', attributeClaims.optional()),
+};
+
+/** Limits for requests, waiting times and memory. Times are in milliseconds unless stated otherwise. */
+const LIMITS = {
+  headersTimeout: setting('HEADERS_TIMEOUT', seconds(600, 10)),
+  requestTimeout: setting('REQUEST_TIMEOUT', seconds(3_600, 15)),
+  keepAliveTimeout: setting('KEEP_ALIVE_TIMEOUT', seconds(3_600, 65)),
+  /** The maximum size of the request line and headers, in bytes. */
+  headersLimit: setting('HEADERS_LIMIT', bytes(4_096, 1_048_576).default(16_384)),
+  bodyLimit: setting('BODY_LIMIT', bytes(1_024, 1_048_576).default(TIME_LOG_LIMITS.bodyLimit)),
+  batchLimit: setting('BATCH_LIMIT', bytes(1_024, 8_388_608).default(TIME_LOG_LIMITS.batchLimit)),
   // At most the time that the drain allows for a request in progress.
-  DEADLINE: number(
-    /^\d(\.\d{1,3})?$/,
-    0.1,
-    5,
-    'must be a number of seconds from 0.1 to 5, such as 2.5',
-  ).default(TIME_LOG_LIMITS.deadline / 1_000),
-  POOL_SIZE: wholeNumber(2, 1_000).default(10),
-  WRITE_QUEUE: wholeNumber(1, 100_000).default(TIME_LOG_LIMITS.writeQueue),
-  KEY_LIFETIME: wholeNumber(1, 8_784, 'a whole number of hours').default(TIME_LOG_LIMITS.keyLifetime),
-  TOKEN_CACHE: wholeNumber(1, 100_000).default(10_000),
-  NODE_ENV: z.string().optional(),
-});
+  deadline: setting(
+    'DEADLINE',
+    number(/^\d(\.\d{1,3})?$/, 0.1, 5, 'must be a number of seconds from 0.1 to 5, such as 2.5')
+      .transform(toMilliseconds)
+      .default(TIME_LOG_LIMITS.deadline),
+  ),
+  /** The maximum number of connections to the database. */
+  poolSize: setting('POOL_SIZE', wholeNumber(2, 1_000).default(10)),
+  writeQueue: setting('WRITE_QUEUE', wholeNumber(1, 100_000).default(TIME_LOG_LIMITS.writeQueue)),
+  /** In hours. */
+  keyLifetime: setting(
+    'KEY_LIFETIME',
+    wholeNumber(1, 8_784, 'a whole number of hours').default(TIME_LOG_LIMITS.keyLifetime),
+  ),
+  /** The maximum number of verified tokens in memory. */
+  tokenCache: setting('TOKEN_CACHE', wholeNumber(1, 100_000).default(10_000)),
+};
 
 /** Settings that may come from a file, whose path is in the variable with the suffix `_FILE`. */
 export const SECRETS = [
@@ -159,50 +201,64 @@ export const SECRETS = [
 ] as const;
 
 /** The names of all variables that the service reads. */
-export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
-
-export type Settings = z.infer<typeof environment>;
+export const SETTINGS = [
+  ...Object.values({ ...GENERAL, ...JWT, ...LIMITS }).map(({ variable }) => variable),
+  ...SECRETS.map((name) => `${name}_FILE`),
+];
 
 type Variables = Readonly<Record<string, string | undefined>>;
+type Group = Readonly<Record<string, ReturnType<typeof setting>>>;
+type ValuesOf<Settings extends Group> = { [Name in keyof Settings]: z.output<Settings[Name]['rule']> };
+type Limits = ValuesOf<typeof LIMITS>;
+type Jwt = ValuesOf<typeof JWT>;
 
-/** Returns the values of the settings, and an error for each invalid or contradictory one. */
-export function parseSettings(variables: Variables): {
-  readonly data: Settings | undefined;
-  readonly faults: readonly string[];
-} {
-  const { data, error } = environment.safeParse(variables);
-  const faults = (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
-  if (data?.MIGRATION_DATABASE_URL !== undefined && data.DATABASE_URL === undefined) {
-    faults.push('MIGRATION_DATABASE_URL: needs DATABASE_URL; the embedded database needs neither');
-  }
-  if (data && data.REQUEST_TIMEOUT < data.HEADERS_TIMEOUT) {
-    faults.push('REQUEST_TIMEOUT: must not be less than HEADERS_TIMEOUT, which it includes');
-  }
-  if (data && data.CORS_HEADERS.length > 0 && data.CORS_ORIGINS.length === 0) {
-    faults.push(
-      'CORS_HEADERS: needs CORS_ORIGINS; without it no page of another origin may call the service',
-    );
-  }
-  const secretFault = data && validateEventsSecret(data.EVENTS_URL, data.EVENTS_SECRET);
-  if (secretFault !== undefined) faults.push(`EVENTS_SECRET: ${secretFault}`);
-  return { data, faults: [...faults, ...tokenFaults(variables)] };
+/** Returns the values of the settings. Adds an error for each invalid or contradictory one. */
+export function parseSettings(variables: Variables, errors: string[]) {
+  const valuesOf = <Settings extends Group>(group: Settings) => {
+    const values = Object.entries(group).map(([name, { variable, rule }]) => {
+      const { data, error } = rule.safeParse(variables[variable]);
+      for (const { message } of error?.issues ?? []) errors.push(`${variable}: ${message}`);
+      return [name, data];
+    });
+    return Object.fromEntries(values) as ValuesOf<Settings>;
+  };
+  const hasJwts = REQUIRED_FOR_JWTS.some((name) => variables[name] !== undefined);
+  const jwt: (Partial<Jwt> & Pick<Jwt, 'jwksUrl' | 'issuer' | 'audience'>) | undefined = hasJwts
+    ? valuesOf(JWT)
+    : undefined;
+  const settings = {
+    ...valuesOf(GENERAL),
+    /** Undefined means that no JWTs are accepted. */
+    jwt,
+    limits: valuesOf(LIMITS),
+  };
+  if (errors.length === 0) errors.push(...contradictionsIn(variables, settings.limits));
+  return settings;
 }
 
-/** Returns an error for each token setting that contradicts another one. */
-function tokenFaults(variables: Variables): string[] {
-  const names = JWT_SETTINGS.join(', ');
-  const missing = JWT_SETTINGS.filter((name) => variables[name] === undefined);
-  const hasJwts = missing.length < JWT_SETTINGS.length;
-  const errors = hasJwts ? missing.map((name) => `${name}: is missing; set all of ${names} or none`) : [];
-  for (const name of JWT_OPTIONS)
-    if (!hasJwts && variables[name] !== undefined)
-      errors.push(`${name}: applies only to JWTs; it needs ${names}`);
-  if (variables.AUTH_ATTRIBUTES !== undefined && variables.ATTRIBUTES_SCHEMA === undefined)
+/** Returns an error for each valid setting that contradicts another one. */
+function contradictionsIn(variables: Variables, { headersTimeout, requestTimeout }: Limits): string[] {
+  const errors: string[] = [];
+  const isSet = (name: string) => variables[name] !== undefined;
+  if (isSet('MIGRATION_DATABASE_URL') && !isSet('DATABASE_URL'))
+    errors.push('MIGRATION_DATABASE_URL: needs DATABASE_URL; the embedded database needs neither');
+  if (requestTimeout < headersTimeout)
+    errors.push('REQUEST_TIMEOUT: must not be less than HEADERS_TIMEOUT, which it includes');
+  if (isSet('CORS_HEADERS') && !isSet('CORS_ORIGINS'))
+    errors.push(
+      'CORS_HEADERS: needs CORS_ORIGINS; without it no page of another origin may call the service',
+    );
+  const secretFault = validateEventsSecret(variables.EVENTS_URL, variables.EVENTS_SECRET);
+  if (secretFault !== undefined) errors.push(`EVENTS_SECRET: ${secretFault}`);
+  const hasJwts = isSet('AUTH_JWKS_URL');
+  const needsJwts = `it needs ${REQUIRED_FOR_JWTS.join(', ')}`;
+  for (const { variable } of hasJwts ? [] : Object.values(JWT))
+    if (isSet(variable)) errors.push(`${variable}: applies only to JWTs; ${needsJwts}`);
+  if (isSet('AUTH_ATTRIBUTES') && !isSet('ATTRIBUTES_SCHEMA'))
     errors.push('AUTH_ATTRIBUTES: needs the file that declares these attributes in ATTRIBUTES_SCHEMA');
   const isOff = variables.AUTH_ACCESS_TOKENS === 'off';
-  if (isOff && !hasJwts)
-    errors.push(`AUTH_ACCESS_TOKENS: off means that no token is valid; it needs ${names}`);
-  if (isOff && variables.ACCESS_TOKEN !== undefined)
+  if (isOff && !hasJwts) errors.push(`AUTH_ACCESS_TOKENS: off means that no token is valid; ${needsJwts}`);
+  if (isOff && isSet('ACCESS_TOKEN'))
     errors.push('ACCESS_TOKEN: is not accepted with AUTH_ACCESS_TOKENS=off; remove one of the two');
   if (hasJwts && variables.ACCESS_TOKEN?.split(',').some((token) => token.split('.').length === 3))
     errors.push('ACCESS_TOKEN: must not contain two dots with AUTH_JWKS_URL: it would be treated as a JWT');
