@@ -1,6 +1,7 @@
 import { backupMetadata, entities, migrations } from '../app.module.js';
 import { backup } from '../../libs/backup/src/index.js';
 import { parseFile } from './command-line.js';
+import { createFile } from './new-file.js';
 import { type Command, runAsProgram, withDatabase } from './run-command.js';
 
 export const backupCommand: Command = {
@@ -14,16 +15,8 @@ Saves the data of the configured database to FILE, which must not exist. The ser
     const report = (text: string) => context.progress.show(text);
     return withDatabase(context, async (database) => {
       const { migrationUrl: url, migrationSetting: setting } = database;
-      const counts = await backup({
-        url,
-        setting,
-        entities,
-        migrations,
-        backupMetadata,
-        file,
-        report,
-        signal: context.signal,
-      });
+      const source = { url, setting, entities, migrations, backupMetadata, report, signal: context.signal };
+      const counts = await createFile(file, 'backup', (target) => backup({ ...source, target }));
       await database.keepOwner(file);
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
       return `saved ${file}: ${rows.join(', ')}`;

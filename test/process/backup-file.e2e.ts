@@ -1,3 +1,4 @@
+import { createWriteStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -23,7 +24,8 @@ describe('a file that is restored', () => {
   beforeAll(async () => {
     file = inFolder('file');
     await withSql(database.url, addOddRows);
-    await backup({ url: database.url, entities, migrations, backupMetadata, file, report });
+    const target = createWriteStream(file);
+    await backup({ url: database.url, entities, migrations, backupMetadata, target, report });
     sound = await readFile(file);
     text = gunzipSync(sound).toString();
     lines = text.trimEnd().split('\n');

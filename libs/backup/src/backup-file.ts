@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { MigrationInterface } from 'typeorm';
@@ -68,10 +69,7 @@ export async function readBackup(
   { file, migrations, progress }: BackupFile,
   readRows: (table: SavedTable, rows: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<BackupMetadata> {
-  const handle = await open(file).catch((error: unknown) => {
-    throw new BackupFileError(describeReadError(file, error), { cause: error });
-  });
-  const lines = new LineReader(readBlocks(handle));
+  const lines = new LineReader(readBlocks(file));
   try {
     const { version, notes } = parseHeader(await lines.next(), migrationNames(migrations));
     let last = await lines.next();
@@ -94,14 +92,16 @@ export async function readBackup(
     throw error;
   } finally {
     await lines.close();
-    await handle.close();
   }
 }
 
-function describeReadError(file: string, error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return `there is no file ${file}: name one that npm run backup has made`;
-  return `${file} cannot be read (${code}): let this user read it`;
+function explainReadError(file: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  if (code.startsWith('Z_'))
+    return new BackupFileError(`is damaged, or is not a backup: ${message}`, { cause: error });
+  if (code === 'ENOENT') return new Error(`there is no file ${file}: name one that npm run backup has made`);
+  return new Error(`${file} cannot be read (${code}): let this user read it`, { cause: error });
 }
 
 function parseHeader(text: string | undefined, knownMigrations: readonly string[]): z.infer<typeof header> {
@@ -194,14 +194,14 @@ function findLine(lines: Buffer, beginnings: readonly string[]): number | undefi
 }
 
 /** Yields the whole lines of a gzip file in blocks. Throws BackupFileError if it is damaged. */
-async function* readBlocks(handle: FileHandle): AsyncGenerator<Buffer, undefined> {
-  const stat = await handle.stat();
-  if (!stat.isFile()) throw new BackupFileError('is not a file');
+async function* readBlocks(file: string): AsyncGenerator<Buffer, undefined> {
   const gunzip = createGunzip({ chunkSize: 256 * 1024 });
-  // The loop below throws its errors.
-  pipeline(handle.createReadStream({ start: 0, autoClose: false }), gunzip).catch(() => undefined);
   let rest: Buffer = Buffer.alloc(0);
   try {
+    const found = await stat(file);
+    if (!found.isFile()) throw new BackupFileError('is not a file');
+    // The loop below throws its errors.
+    pipeline(createReadStream(file), gunzip).catch(() => undefined);
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       const read = Buffer.concat([rest, chunk]);
       const end = chunk.includes('\n') ? read.lastIndexOf('\n') + 1 : 0;
@@ -209,12 +209,11 @@ async function* readBlocks(handle: FileHandle): AsyncGenerator<Buffer, undefined
       if (rest.length > MAX_LINE_BYTES) throw new BackupFileError('is not a backup: it has no lines');
       if (end > 0) yield read.subarray(0, end);
     }
+    if (rest.length > 0) throw new BackupFileError('is damaged: it ends within a line');
+    // Node stops at the end of the gzip data.
+    if (gunzip.bytesWritten !== found.size)
+      throw new BackupFileError('is damaged: there is data after its end');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (!code?.startsWith('Z_')) throw error;
-    throw new BackupFileError(`is damaged, or is not a backup: ${message}`, { cause: error });
+    throw explainReadError(file, error);
   }
-  if (rest.length > 0) throw new BackupFileError('is damaged: it ends within a line');
-  // Node stops at the end of the gzip data.
-  if (gunzip.bytesWritten !== stat.size) throw new BackupFileError('is damaged: there is data after its end');
 }

@@ -3,25 +3,26 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { RAISE_SYNCHRONOUS_COMMIT } from '../../../src/database/index.js';
-import type { BackupOptions } from './backup.js';
 import { type BackupFile, BackupFileError, type BackupMetadata, readBackup } from './backup-file.js';
-import { type Connection, withConnection } from './connection.js';
+import { type Connection, type ConnectionOptions, withConnection } from './connection.js';
 import { quotedList, tablesOf, TRANSACTION_SETTINGS } from './copy.js';
 import { Progress, type RowCounts } from './progress.js';
 
+interface CheckOptions extends Omit<BackupFile, 'progress'> {
+  /** Called with the progress, many times per second. */
+  readonly report: (text: string) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Reads a whole backup. Throws BackupFileError if it is damaged or of a newer version. */
-export async function checkBackup({
-  report,
-  signal,
-  ...backup
-}: Omit<BackupOptions, 'url' | 'entities'>): Promise<void> {
+export async function checkBackup({ report, signal, ...backup }: CheckOptions): Promise<void> {
   const progress = new Progress(report, ' checked');
   await readBackup({ ...backup, progress }, (_table, rows) =>
     pipeline(rows, new Writable({ write: (_block, _encoding, done) => done() }), { signal }),
   );
 }
 
-export interface RestoreOptions extends BackupOptions {
+export interface RestoreOptions extends CheckOptions, ConnectionOptions {
   /** Called at the end of the transaction with the metadata of the file. */
   readonly afterRestore: (runner: QueryRunner, metadata: BackupMetadata) => Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { createWriteStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
@@ -59,7 +60,10 @@ describe('backup and restore of many rows', () => {
     const report = (text: string) => told.push(text);
     const options = { entities, migrations, file: inFolder('told'), report };
     for (const [act, end] of [
-      [() => backup({ url: big, backupMetadata, ...options }), 'rows'],
+      [
+        () => backup({ url: big, backupMetadata, target: createWriteStream(options.file), ...options }),
+        'rows',
+      ],
       [() => checkBackup(options), 'rows checked'],
       [() => restore({ url: target, afterRestore, ...options }), 'rows'],
     ] as const) {
