@@ -47,7 +47,7 @@ describe('loadConfig', () => {
         ATTRIBUTES_SCHEMA: 'person.json',
         DATA_DIR: 'some/where',
         LOG_LEVEL: 'debug',
-        ACCESS_TOKEN: TOKEN,
+        ACCESS_TOKEN: ` ${TOKEN} , ${TOKEN}9 `,
         CORS_ORIGINS: 'https://app.example, http://localhost:5173',
         CORS_HEADERS: 'sentry-trace, X-Tenant',
         RATE_LIMIT: '600/minute',
@@ -90,7 +90,7 @@ describe('loadConfig', () => {
       logLevel: 'debug',
       logAsJson: true,
       isProduction: false,
-      declaredTokens: [TOKEN],
+      declaredTokens: [TOKEN, `${TOKEN}9`],
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       corsHeaders: ['sentry-trace', 'X-Tenant'],
       rateLimit: { requests: 600, seconds: 60 },
@@ -157,6 +157,7 @@ describe('loadConfig', () => {
       BATCH_LIMIT: ['8388608'],
       AUTH_JWKS_URL: ['http://issuer:8080/a/certs?x=1', 'HTTPS://issuer.example', 'http://[::1]:8080/jwks'],
       AUTH_ISSUER: ['any-text'],
+      ACCESS_TOKEN: [`${TOKEN}==`, `${TOKEN},-._~+/${TOKEN}`, ` ${TOKEN} , ${TOKEN}9 `],
       AUTH_AUDIENCE: ['api://6e74172b-be56-4843-9ff4-e66a39bb12e3', 'x'.repeat(255)],
     }),
   )('accepts %s=%s', (name, value) => {
@@ -177,6 +178,7 @@ describe('loadConfig', () => {
       ['REQUEST_TIMEOUT: must not be less than HEADERS_TIMEOUT, which it includes'],
     ],
     [{ HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '20' }, []],
+    [{ ...JWT, AUTH_ACCESS_TOKENS: 'off' }, []],
     [
       { EVENTS_URL: 'https://hooks.example' },
       [
@@ -227,7 +229,7 @@ describe('loadConfig', () => {
 
   it.each(
     pairsOf({
-      PORT: ['65536', '-1', '80.5', '0x50', ' 80', 'http', '99999999999999999999'],
+      PORT: ['65536', '-1', '80.5', '0x50', ' 80', '99999999999999999999'],
       DATABASE_URL: ['localhost:5432'],
       MIGRATION_DATABASE_URL: ['x'],
       LOG_LEVEL: ['verbose', 'INFO'],
@@ -240,12 +242,10 @@ describe('loadConfig', () => {
       ],
       CORS_HEADERS: [
         '*',
-        ...['X-Tenant,', ',', 'X Tenant', 'X-Tenant: a', 'X-Tenant;b', 'X(a)', '"X-Tenant"', 'a/b', 'a@b'],
-        ...['a=b', '[a]', '{a}', 'a?', 'a\\', 'X-Ünit', 'a\tb', 'X-Tenant\r\nX: y'],
+        ...['X-Tenant,', 'X Tenant', 'X-Tenant: a', '"X-Tenant"', 'X-Ünit', 'X-Tenant\r\nX: y'],
       ],
       RATE_LIMIT: [
-        ...['600', '0/minute', '-1/minute', '1.5/minute', '1000000000/hour', '600/min', '600/day'],
-        ...['600/Minute', '600 / minute', '600/minute/token'],
+        ...['600', '0/minute', '1.5/minute', '1000000000/hour', '600/day', '600 / minute', '6/minute/token'],
       ],
       SHUTDOWN_DELAY: ['3601', '1.5', '10s'],
       API_DOCS: ['true', 'ON'],
@@ -276,13 +276,7 @@ describe('loadConfig', () => {
       AUTH_SCOPE_PREFIX: ['two words', 'x'.repeat(256)],
       AUTH_PROJECTS_CLAIM: ['two words', 'x'.repeat(256)],
       AUTH_ATTRIBUTES: [
-        'userId',
-        'userId=',
-        '=sub',
-        '1a=sub',
-        'a=b,a=c',
-        'a=b,',
-        'a=b c',
+        ...['userId', 'userId=', '=sub', '1a=sub', 'a=b,a=c', 'a=b,', 'a=b c'],
         'abcdefghi'.replace(/./g, '$&=x,') + 'j=x',
       ],
       ACCESS_TOKEN: [
@@ -307,76 +301,40 @@ describe('loadConfig', () => {
   });
 });
 
-describe('ACCESS_TOKEN', () => {
-  it.each([
-    [TOKEN, [TOKEN]],
-    [`${TOKEN}==`, [`${TOKEN}==`]],
-    [`${TOKEN},-._~+/${TOKEN}`, [TOKEN, `-._~+/${TOKEN}`]],
-    [` ${TOKEN} , ${TOKEN}9 `, [TOKEN, `${TOKEN}9`]],
-  ])('accepts %p', (ACCESS_TOKEN, tokens) => {
-    expect(loadConfig({ ACCESS_TOKEN }, false).declaredTokens).toEqual(tokens);
-  });
-});
-
-describe('the settings of JWTs', () => {
-  it('do not restrict callers to projects by default, and allow access tokens to be off', () => {
-    const { acceptsAccessTokens, jwt } = loadConfig({ ...JWT, AUTH_ACCESS_TOKENS: 'off' }, false);
-    expect([acceptsAccessTokens, jwt?.audience, jwt?.projectsClaim]).toEqual([false, 'time-logs', undefined]);
-  });
-});
-
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'config-spec-'));
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-describe('ACCESS_TOKEN_FILE', () => {
-  async function fileWith(text: string): Promise<string> {
-    const file = join(directory, 'a token');
-    await writeFile(file, text);
+describe('the secrets', () => {
+  const fileWith = async (text: string, encoding: BufferEncoding = 'utf8') => {
+    const file = join(directory, 'a secret');
+    await writeFile(file, text, encoding);
     return file;
-  }
+  };
 
-  it.each([TOKEN, `${TOKEN}\n`, `\n ${TOKEN} \r\n`, `${TOKEN},${TOKEN}9\n`])(
-    'accepts the tokens in the file %p',
+  it.each([TOKEN, `\n ${TOKEN} \r\n`, `\uFEFF${TOKEN},${TOKEN}9\n`])(
+    'may come from the file %j',
     async (text) => {
       const ACCESS_TOKEN_FILE = await fileWith(text);
-      expect(loadConfig({ ACCESS_TOKEN_FILE }, false).declaredTokens).toEqual(text.trim().split(','));
+      expect(loadConfig({ ACCESS_TOKEN_FILE }, false)).toEqual(
+        loadConfig({ ACCESS_TOKEN: text.trim() }, false),
+      );
     },
   );
 
-  it.each(['', '\n', 'short'])('rejects the file %p, without its content', async (text) => {
+  it.each(['', '\n', 'short'])('are rejected from the file %j, without its content', async (text) => {
     const errors = errorsOf({ ACCESS_TOKEN_FILE: await fileWith(text) });
-    expect(errors).toEqual([expect.stringMatching(/^ACCESS_TOKEN(_FILE)?: must /)]);
+    expect(errors).toEqual([expect.stringMatching(/^ACCESS_TOKEN: must /)]);
     expect(errors.join()).not.toContain('short');
   });
 
-  it('rejects a directory', () => {
-    expect(errorsOf({ ACCESS_TOKEN_FILE: directory })).toHaveLength(1);
-  });
-});
-
-describe('the secrets', () => {
-  it.each([
-    ['', ''],
-    ['with a byte order mark', '\uFEFF'],
-  ])('may come from files %s', async (_what, mark) => {
-    const urls = { DATABASE_URL: 'postgres://a:b@c/d', MIGRATION_DATABASE_URL: 'postgres://e:f@g/h' };
-    const files: NodeJS.ProcessEnv = {};
-    for (const [name, url] of Object.entries(urls)) {
-      files[`${name}_FILE`] = join(directory, name);
-      await writeFile(join(directory, name), `${mark}${url}\n`);
-    }
-    expect(loadConfig(files, false)).toEqual(loadConfig(urls, false));
-  });
-
-  it('are rejected if a file is not UTF-8', async () => {
-    const DATABASE_URL_FILE = join(directory, 'utf-16');
-    await writeFile(DATABASE_URL_FILE, '\uFEFFpostgres://a:b@c/d\n', 'utf16le');
-    expect(errorsOf({ DATABASE_URL_FILE })).toEqual([
-      'DATABASE_URL_FILE: must be the path of a readable file in UTF-8',
-    ]);
+  it('are rejected if the file is not UTF-8 or a directory', async () => {
+    const unreadable = ['DATABASE_URL_FILE: must be the path of a readable file in UTF-8'];
+    const utf16 = await fileWith('\uFEFFpostgres://a:b@c/d\n', 'utf16le');
+    for (const DATABASE_URL_FILE of [utf16, directory])
+      expect(errorsOf({ DATABASE_URL_FILE })).toEqual(unreadable);
   });
 
   it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'])(
