@@ -35,14 +35,11 @@ describe('where row security hides rows, even from their owner', () => {
   );
 
   it.each([
-    ['backup', ['file']],
-    ['counts', ['verify']],
-    ['counts', ['rebuild']],
-    ['drop', ['2020-01-01']],
-    ['forget', ['2020-01-01']],
-  ] as const)('%s %j refuses, and says what to do', async (command, args) => {
-    const paths = args.map((arg) => (arg === 'file' ? join(directory, arg) : arg));
-    expect(await run(command, paths, here())).toEqual({
+    ['backup', 'file'],
+    ['counts', 'verify'],
+  ] as const)('%s refuses, and says what to do', async (command, arg) => {
+    const path = arg === 'file' ? join(directory, arg) : arg;
+    expect(await run(command, [path], here())).toEqual({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
@@ -98,9 +95,9 @@ describe('where the disk is full', () => {
     ) as unknown,
   };
 
-  it.each([[], ['--tell']])('drop goes on with fewer logs at a time (%s)', async (...options) => {
+  it('drop goes on with fewer logs at a time', async () => {
     await fillDisk('time_logs', 999);
-    expect(await run('drop', ['2020-02-01', ...options], here())).toMatchObject({
+    expect(await run('drop', ['2020-02-01', '--tell'], here())).toMatchObject({
       code: 0,
       stdout: 'dropped 1500 logs\n',
     });
