@@ -82,11 +82,6 @@ export function isOrdinary({ uid }: User): boolean {
   return ![0, NOBODY.uid, UNUSED.uid].includes(uid);
 }
 
-/** Returns whether root may have left files of this user in the folder of another, as in 0.1. */
-export function isLeftByRoot({ uid }: User): boolean {
-  return [0, UNUSED.uid].includes(uid);
-}
-
 /**
  * Returns the accounts for root in the folder of an ordinary user. The server runs as that user,
  * who can later use it without root. It never has the capability, with which its user could read

@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import {
   chmod,
   lchown,
@@ -12,7 +11,7 @@ import {
   stat,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type Account, isLeftByRoot, type User } from './account.js';
+import type { Account, User } from './account.js';
 import type { Binaries } from './binaries.js';
 import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
 import { ifMissing, makeFolder } from './folder.js';
@@ -25,7 +24,11 @@ export async function openDirectory(path: string): Promise<string> {
     await makeFolder(dirname(directory));
     const found = await stat(directory).catch(ifMissing);
     if (!found) return join(await realpath(dirname(directory)), basename(directory));
-    refuseOtherOwner(directory, found);
+    const uid = process.getuid?.();
+    if (uid !== 0 && uid !== found.uid)
+      throw new EmbeddedPostgresError(
+        `the data directory ${directory} belongs to another user (number ${found.uid}): start the service as that user, or set DATA_DIR to another directory`,
+      );
     return await realpath(directory);
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
@@ -87,23 +90,6 @@ async function changeOwner(path: string, owner: User): Promise<void> {
   }
   // The directory is last: if its owner is right, so are those of all files, even after a crash.
   await lchown(path, owner.uid, owner.gid);
-}
-
-function refuseOtherOwner(directory: string, found: Stats): void {
-  const uid = process.getuid?.();
-  if (uid === 0 || uid === found.uid) return;
-  const fault = `the data directory ${directory} belongs to another user (number ${found.uid})`;
-  const command = `sudo chown -R ${uid}:${process.getgid?.()} ${shellQuoted(directory)}`;
-  throw new EmbeddedPostgresError(
-    // A data directory is closed to all others. A folder that is open is not one.
-    isLeftByRoot(found) && (found.mode & 0o777) === 0o700
-      ? `${fault}, probably because root has started the service: take it over with ${command}, or set DATA_DIR to another directory`
-      : `${fault}: start the service as that user, or set DATA_DIR to another directory`,
-  );
-}
-
-function shellQuoted(text: string): string {
-  return /^[\w/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Returns whether there are database files. Throws if there are other files. */
