@@ -1,82 +1,35 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  Allow,
-  getMetadataStorage,
-  IsDefined,
-  IsOptional,
-  IsString,
-  Length,
-  ValidateIf,
-  ValidateNested,
-  validateSync,
-} from 'class-validator';
+import { Allow, getMetadataStorage, IsOptional, IsString, ValidateIf, validateSync } from 'class-validator';
 import { faultOf } from '../../errors/src/index.js';
 import { meetsConstraints, Omittable, Rule } from './constraints.js';
 
-class Inner {
-  @IsString()
-  text: unknown;
-}
+const isText = (value: unknown) =>
+  typeof value === 'string' ? undefined : faultOf('', value, 'type', 'must be a string');
 
 class Base {
   @Rule((value, { other }: Base) =>
     value === other ? faultOf('field', value, 'other', 'must differ from other') : undefined,
   )
-  @IsString()
+  @Rule(isText)
   field: unknown;
 
   @Allow()
   other: unknown;
 }
 
-class Plain extends Base {
+class Dto extends Base {
   @Omittable()
-  @Length(1, 3)
+  @Rule(isText)
   omittable: unknown;
 
   @IsOptional()
-  @IsString()
+  @Rule(isText)
   optional: unknown;
 
-  @ValidateIf((dto: Plain) => dto.other === 1)
+  @ValidateIf((dto: Dto) => dto.other === 1)
   @ValidateIf((_dto, value) => value !== 1)
-  @IsString()
+  @Rule(isText)
   conditional: unknown;
-}
-
-// One DTO for each kind of decorator that only class-validator itself checks.
-class Each {
-  @IsString({ each: true })
-  field: unknown;
-}
-class Nested {
-  @ValidateNested()
-  field: unknown;
-}
-class Defined {
-  @IsDefined()
-  field: unknown;
-}
-class Dependent {
-  @IsString({ validateIf: (_dto, value) => value !== 1 })
-  field: unknown;
-}
-
-const VALUES = [
-  undefined,
-  null,
-  1,
-  '',
-  'a',
-  'long',
-  {},
-  ['a'],
-  [1],
-  Object.assign(new Inner(), { text: 'a' }),
-];
-
-function instance<T extends object>(dto: new () => T, values: object): T {
-  return Object.assign(new dto(), values);
 }
 
 describe('meetsConstraints', () => {
@@ -84,31 +37,31 @@ describe('meetsConstraints', () => {
     jest.restoreAllMocks();
   });
 
-  it('agrees with class-validator on conditions and constraints, also inherited ones', () => {
-    let met = 0;
+  it('agrees with class-validator on conditions and rules, also inherited ones', () => {
+    const met = new Set<boolean>();
     for (const name of ['field', 'omittable', 'optional', 'conditional'])
       for (const other of [1, 'a'])
-        for (const value of VALUES) {
-          const dto = instance(Plain, { field: 'b', conditional: 'a', other, [name]: value });
-          const isMet = meetsConstraints(Plain, dto);
+        for (const value of [undefined, null, 1, '', 'a', {}]) {
+          const dto = Object.assign(new Dto(), { field: 'b', conditional: 'a', other, [name]: value });
+          const isMet = meetsConstraints(Dto, dto);
           expect([name, other, value, isMet]).toEqual([name, other, value, validateSync(dto).length === 0]);
-          if (isMet) met++;
+          met.add(isMet);
         }
-    expect(met).toBeGreaterThan(20);
-    expect(met).toBeLessThan(60);
+    expect(met.size).toBe(2);
   });
 
-  it.each([Each, Nested, Defined, Dependent])('is false if class-validator refuses: %p', (dto) => {
-    for (const field of VALUES) {
-      const object = instance<object>(dto, { field });
-      if (validateSync(object).length > 0) expect(meetsConstraints(dto, object)).toBe(false);
+  it('throws for a decorator that it would not obey', () => {
+    class Foreign {
+      @IsString()
+      field: unknown;
     }
+    expect(() => meetsConstraints(Foreign, new Foreign())).toThrow('Foreign.field must have only Rule');
   });
 
-  it('searches for the constraints of a DTO once', () => {
+  it('searches for the rules of a DTO once', () => {
     const search = jest.spyOn(getMetadataStorage(), 'getTargetValidationMetadatas');
     class Once {
-      @IsString()
+      @Rule(isText)
       field = 'a';
     }
     for (let i = 0; i < 3; i++) expect(meetsConstraints(Once, new Once())).toBe(true);

@@ -65,22 +65,18 @@ it.each([
     });
 });
 
-/** The labels of UTF-8 in the WHATWG encoding standard, section 4.2. */
-const LABELS = ['unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'utf-8', 'utf8', 'x-unicode20utf8'];
-
 describe('the Content-Type of a JSON body', () => {
   it.each([
-    ...LABELS.flatMap((label) => [label, label.toUpperCase(), `"${label}"`].map((text) => `charset=${text}`)),
-    ...['Charset="UTF8"', 'charset=utf8 ', ' charset=utf8', 'charset=utf8;', 'charset=utf8; profile=x'],
-    ...['profile="charset"; charset=utf8', ''],
+    // The last label is one of the WHATWG encoding standard, section 4.2.
+    ...['charset=utf-8', 'Charset="UTF8"', 'charset=unicode-1-1-utf-8', 'charset=utf8 ', ' charset=utf8'],
+    ...['charset=utf8; profile=x', 'profile="charset"; charset=utf8', ''],
   ])('may have the parameter %j', async (parameter) => {
     expect(await readAs(`application/json;${parameter}`)).toEqual({});
     expect(await readAs(`Application/JSON ; ${parameter}`)).toEqual({});
   });
 
   it.each([
-    ...['utf-16', 'utf-16le', 'utf16', 'utf-7', 'utf-32', 'latin1', 'iso-8859-1', 'us-ascii', 'windows-1252'],
-    ...['utf_8', 'utf-8x', 'utf 8', '"utf-8, utf-8"', "'utf-8'", '', '""', 'binary', 'null'],
+    ...['utf-16le', 'latin1', 'us-ascii', 'utf_8', '"utf-8, utf-8"', "'utf-8'", '', '""'],
     ...['utf8; charset=utf8', 'utf-8; charset=latin1', 'latin1; charset=utf-8'],
   ])('may not have the charset %j', async (charset) => {
     await expect(readAs(`application/json;charset=${charset}`)).rejects.toMatchObject({

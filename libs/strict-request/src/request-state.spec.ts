@@ -57,13 +57,6 @@ describe('the deadline of a request', () => {
     await jest.advanceTimersByTimeAsync(1_000);
     await expectResult(request, 49);
   });
-
-  it('belongs to a single request', async () => {
-    const request = {};
-    stateOf(request).remainingWaitMs = 0;
-    await expectResult({}, 20);
-    await expectRefused(request, 0);
-  });
 });
 
 const guard = new RequestRulesGuard({ bodyLimit: 10, deadline: 30 });

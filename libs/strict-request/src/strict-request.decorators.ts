@@ -81,17 +81,9 @@ export const StrictHeaders: (dto: Type<object>) => ParameterDecorator = createPa
       values[name] = lines[0]!;
       if (lines.length > 1) repeated.add(name);
     }
-    if (Object.keys(values).length > 0) return validate(dto, values, { noun: 'header', repeated });
-    // Most requests have none of these headers. That case is checked only once.
-    const known = withoutHeaders.get(dto);
-    if (known) return known;
-    const instance = Object.freeze(validate(dto, {}, { noun: 'header' }));
-    withoutHeaders.set(dto, instance);
-    return instance;
+    return validate(dto, values, { noun: 'header', repeated });
   },
 );
-
-const withoutHeaders = new WeakMap<Type<object>, object>();
 
 /**
  * Returns the values of a query, and the names that occur more than once. Express's parser would

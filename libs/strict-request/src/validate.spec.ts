@@ -44,10 +44,6 @@ describe('validate', () => {
     expect([dto.summary(), dto.maybe]).toEqual(['b default', undefined]);
   });
 
-  it('refuses with VALIDATION_ERROR', () => {
-    expect(refusalOf({})).toMatchObject({ code: 'VALIDATION_ERROR', message: 'second must be a string' });
-  });
-
   it.each([
     [
       'each invalid value once, in the order of the fields',
@@ -64,7 +60,6 @@ describe('validate', () => {
       { second: 'b', first: undefined },
       'first must be a string',
     ],
-    ['null for such a field', { second: 'b', first: null }, 'first must be a string'],
     ['unknown members last', { other: 1, second: 2 }, 'second must be a string; unknown field: other'],
     [
       'at most three unknown members, each with at most 40 characters',
@@ -95,11 +90,6 @@ describe('validate', () => {
     );
   });
 
-  it('uses the noun of the input', () => {
-    const refusal: unknown = expect.objectContaining({ message: 'unknown parameter: x' });
-    expect(() => validate(Dto, { second: 'b', x: '1' }, { noun: 'parameter' })).toThrow(refusal);
-  });
-
   it('lists the known members once, after the unknown ones, if it is asked to', () => {
     const description = { noun: 'parameter', listsKnown: true } as const;
     const known = 'known: second, first, maybe';
@@ -115,16 +105,12 @@ describe('validate', () => {
   });
 
   it('never includes a value in a message', () => {
-    expect(messageOf({ second: ['secret'], maybe: 7919, other: 'secret' })).not.toMatch(/secret|7919/);
+    const refusal = refusalOf({ second: ['secret'], maybe: 7919, other: 'secret' });
+    expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR' });
+    expect((refusal as Error).message).not.toMatch(/secret|7919/);
   });
 
   it.each(['b', 1])('refuses a repeated member, whatever its value: %p', (second) => {
     expect(messageOf({ second }, new Set(['second']))).toBe('second must not be repeated');
-  });
-
-  it('does not share values between calls', () => {
-    const dto = validate(Dto, { second: 'b', first: 'a' }, field);
-    expect(validate(Dto, { second: 'c' }, field)).toEqual({ second: 'c', first: 'default' });
-    expect(dto).toEqual({ second: 'b', first: 'a' });
   });
 });

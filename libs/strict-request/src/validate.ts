@@ -1,6 +1,6 @@
-import { type ValidationError, validateSync } from 'class-validator';
+import { validateSync } from 'class-validator';
 import { type Fault, faultOf, throwFaults } from '../../errors/src/index.js';
-import { meetsConstraints, propertiesOf, type Rules } from './constraints.js';
+import { meetsConstraints, propertiesOf } from './constraints.js';
 import { type CheckedInput, type Served, STATE, withinDeadline } from './request-state.js';
 
 type Dto<T> = new () => T;
@@ -57,7 +57,11 @@ export function checkInput<T extends object>(
   for (const [name, { rules }] of properties) {
     const error = errors.find(({ property }) => property === name);
     if (repeated?.has(name)) faults.push(faultOf(name, null, 'repeated', 'must not be repeated'));
-    else if (error) faults.push(firstFault(error, rules));
+    else if (error) {
+      const [message] = Object.values(error.constraints!);
+      const found = rules.map((rule) => rule(error.value, instance));
+      faults.push(found.find((fault) => fault?.message === message)!);
+    }
   }
   return {
     instance,
@@ -116,16 +120,6 @@ export function faultsIn(
     return { field, rule: 'unknown', params: {}, message, logged: `unknown ${noun}` };
   });
   return [...faults, ...ofNames];
-}
-
-/** Returns the fault of the rule with the reported message, or one for a constraint that is not a rule. */
-function firstFault({ constraints = {}, property, value, target }: ValidationError, rules: Rules): Fault {
-  const [[rule, message] = ['invalid', `${property} is not valid`]] = Object.entries(constraints);
-  for (const check of rules) {
-    const fault = check(value, target!);
-    if (fault?.message === message) return fault as Fault;
-  }
-  return { field: property, rule, params: {}, message };
 }
 
 /** Returns a name in a form that is safe in a message: short, and printable ASCII. */
