@@ -4,9 +4,10 @@ import type * as Jose from 'jose';
 import { type Caller, TokenVerifier, VerificationCache } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { attributesOf, claimOf, projectsOf, scopesOf } from './claims.js';
-import { hasJwtForm } from './jwt-form.js';
 import type { RemoteKeySet } from './remote-key-set.js';
 
+/** Three parts in base64url with dots between (RFC 7515, section 7.1). The last may be empty. */
+const JWT_FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Asymmetric algorithms only: a verifier with a shared secret could also make tokens. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
@@ -36,6 +37,11 @@ export interface ExpectedClaims {
   readonly projectsClaim?: string | undefined;
   /** The claims to whose values callers are bound, by attributes. Those with the scope of all logs are not. */
   readonly attributeClaims?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Returns whether a text has the form of a JWT. A token without two dots never has it. */
+export function hasJwtForm(text: string): boolean {
+  return JWT_FORM.test(text);
 }
 
 /** The scope of callers that are not bound to attributes. */
