@@ -6,5 +6,4 @@ export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { type Caller, callerOf, MessageCaller, Scopes } from './caller.js';
 export { PublicRoute } from './public-route.decorator.js';
 export { TokenVerifier } from './token-verifier.js';
-export { rateLimit } from './rate-limit.js';
-export { Unlimited } from './unlimited.decorator.js';
+export { rateLimit, Unlimited } from './rate-limit.js';

@@ -18,5 +18,4 @@ export {
 export { MAX_PROJECTS, parseProjectBinding } from './project-binding.js';
 export { TokenVerifier } from './token-verifier.js';
 export { VerificationCache } from './verification-cache.js';
-export { rateLimit } from './rate-limit.js';
-export { Unlimited } from './unlimited.decorator.js';
+export { rateLimit, Unlimited } from './rate-limit.js';

@@ -12,10 +12,9 @@ const logger = new Logger('Projects');
  * projects. The log then has the reason; `source` is the name of the value there.
  */
 export function parseProjectBinding(value: unknown, source: string): readonly string[] {
-  const projects = new Set<string>();
-  const fault = addTo(projects, value);
-  if (fault === undefined) return [...projects];
-  logger.debug(`a caller is bound to no project: ${source} ${fault}`);
+  const projects = projectsOrFault(value);
+  if (typeof projects !== 'string') return projects;
+  logger.debug(`a caller is bound to no project: ${source} ${projects}`);
   return [];
 }
 
@@ -24,22 +23,20 @@ export function parseProjectBinding(value: unknown, source: string): readonly st
  * any other value, which nobody but the host can correct.
  */
 export function checkProjectBinding(value: unknown): readonly string[] {
-  const projects = new Set<string>();
-  const fault = addTo(projects, value);
-  if (fault === undefined) return [...projects];
+  const projects = projectsOrFault(value);
+  if (typeof projects !== 'string') return projects;
   throw new Error(
-    `the property projects of a caller ${fault}: return an array of at most ${MAX_PROJECTS} UUIDs, or undefined for all projects`,
+    `the property projects of a caller ${projects}: return an array of at most ${MAX_PROJECTS} UUIDs, or undefined for all projects`,
   );
 }
 
-/** Adds the projects of a value to a set. Returns the fault of the value, if it has one. */
-function addTo(projects: Set<string>, value: unknown): string | undefined {
+/** Returns the projects of a value, or the fault of the value. */
+function projectsOrFault(value: unknown): readonly string[] | string {
   if (value === undefined) return 'is missing';
   if (!Array.isArray(value)) return 'is not an array of UUIDs';
-  for (const project of value as readonly unknown[]) {
-    if (typeof project !== 'string' || !UUID.test(project)) return 'contains a value that is not a UUID';
-    projects.add(project.toLowerCase());
-    if (projects.size > MAX_PROJECTS) return `contains more than ${MAX_PROJECTS} projects`;
-  }
-  return undefined;
+  const isProject = (project: unknown) => typeof project === 'string' && UUID.test(project);
+  // A spread makes undefined of the holes in an array, which `every` would skip.
+  if (![...(value as unknown[])].every(isProject)) return 'contains a value that is not a UUID';
+  const projects = new Set((value as string[]).map((project) => project.toLowerCase()));
+  return projects.size > MAX_PROJECTS ? `contains more than ${MAX_PROJECTS} projects` : [...projects];
 }

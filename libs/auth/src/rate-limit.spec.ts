@@ -1,8 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { expect, it } from '@jest/globals';
-import { rateLimit } from './rate-limit.js';
-import { Unlimited } from './unlimited.decorator.js';
+import { rateLimit, Unlimited } from './rate-limit.js';
 
 class Limited {
   route(): string {

@@ -1,10 +1,11 @@
-import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
 import type { BearerAuthOptions } from './bearer-auth.module-definition.js';
 import { DomainError } from '../../errors/src/index.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
-import { Unlimited } from './unlimited.decorator.js';
+
+/** Exempts a route or a controller, such as a health check, from the rate limit. */
+export const Unlimited = Reflector.createDecorator({ key: 'time-logs.unlimited', transform: () => true });
 
 /** The key of callers without an id: they share one quota. */
 const ANONYMOUS_KEY = '';
@@ -18,7 +19,7 @@ export function rateLimit(quota: Quota): NonNullable<BearerAuthOptions['admit']>
   const reflector = new Reflector();
   const policy = `"default";q=${quota.requests};w=${quota.seconds}`;
   return ({ id }, context) => {
-    if (isUnlimited(reflector, context)) return;
+    if (reflector.getAllAndOverride(Unlimited, [context.getHandler(), context.getClass()])) return;
     const { isAllowed, remaining, seconds } = limiter.take(id ?? ANONYMOUS_KEY);
     if (context.getType() === 'http') {
       const response = context.switchToHttp().getResponse<Response>();
@@ -27,10 +28,6 @@ export function rateLimit(quota: Quota): NonNullable<BearerAuthOptions['admit']>
     }
     if (!isAllowed) throw tooManyRequests(quota, seconds);
   };
-}
-
-function isUnlimited(reflector: Reflector, context: ExecutionContext): boolean {
-  return reflector.getAllAndOverride(Unlimited, [context.getHandler(), context.getClass()]);
 }
 
 function tooManyRequests({ requests, seconds: window }: Quota, seconds: number): DomainError {
