@@ -57,19 +57,10 @@ describe('AccessGuard with the access control of a host', () => {
     for (const projects of [null, '*', ['*'], PROJECT]) {
       await expect(storedFor({ ...reader, projects })).rejects.toThrow('the property projects of a caller ');
     }
-    for (const attributes of [
-      null,
-      {},
-      ['ada'],
-      'ada',
-      { userId: null },
-      { userId: 'x'.repeat(256) },
-      { 'a b': 1 },
-    ]) {
+    for (const attributes of [null, {}, ['ada'], { userId: 'x'.repeat(256) }, { 'a b': 1 }])
       await expect(storedFor({ ...reader, attributes })).rejects.toThrow(
         'the property attributes of a caller ',
       );
-    }
     const attributes = { userId: '😀'.repeat(255), level: 1, isBillable: false };
     expect(await storedFor({ ...reader, attributes })).toEqual({ ...reader, attributes });
     expect(await storedFor(reader)).toBe(reader);

@@ -19,10 +19,7 @@ describe('parseProjectBinding', () => {
 
   it.each([
     ['no project', [], []],
-    ['a UUID of any version and variant', [uuid(0)], [uuid(0)]],
-    ['upper case', ['ABCDEFAB-CDEF-4ABC-8DEF-ABCDEFABCDEF'], ['abcdefab-cdef-4abc-8def-abcdefabcdef']],
     ['duplicates in any case', [uuid(10), uuid(11), uuid(10).toUpperCase()], [uuid(10), uuid(11)]],
-    ['100 projects', uuids(100), uuids(100)],
     ['100 projects, each twice', [...uuids(100), ...uuids(100)], uuids(100)],
   ])('accepts %s', (_kind, value, projects) => {
     expect(parseProjectBinding(value, 'the set')).toEqual(projects);
@@ -34,15 +31,10 @@ describe('parseProjectBinding', () => {
     [undefined, 'is missing'],
     [null, 'is not an array of UUIDs'],
     [uuid(1), 'is not an array of UUIDs'],
-    [{ 0: uuid(1), length: 1 }, 'is not an array of UUIDs'],
-    [new Set([uuid(1)]), 'is not an array of UUIDs'],
-    [['*'], 'contains a value that is not a UUID'],
     [[uuid(1), 'secret'], 'contains a value that is not a UUID'],
     [[uuid(1), `${uuid(2)}\n`], 'contains a value that is not a UUID'],
-    [[uuid(1), [uuid(2)]], 'contains a value that is not a UUID'],
     [[uuid(1), undefined], 'contains a value that is not a UUID'],
     [[uuid(1).replaceAll('-', '')], 'contains a value that is not a UUID'],
-    [[`{${uuid(1)}}`], 'contains a value that is not a UUID'],
     [uuids(101), 'contains more than 100 projects'],
   ])('returns an empty set for any other value and logs the reason, or throws it: %#', (value, reason) => {
     expect(() => checkProjectBinding(value)).toThrow(
@@ -50,12 +42,5 @@ describe('parseProjectBinding', () => {
     );
     expect(parseProjectBinding(value, 'the set')).toEqual([]);
     expect(lines).toEqual([['debug', `a caller is bound to no project: the set ${reason}`]]);
-  });
-
-  it('returns a copy', () => {
-    const value = [uuid(1)];
-    const projects = parseProjectBinding(value, 'the set');
-    value.push(uuid(2));
-    expect(projects).toEqual([uuid(1)]);
   });
 });
