@@ -6,20 +6,14 @@ const CLAIM = 'https://issuer.example/projects';
 const [ONE, TWO] = ['abcdefab-cdef-4abc-8def-abcdefabcdef', '11111111-1111-1111-1111-111111111111'];
 
 it.each([
-  [{ a: 1 }, 'a', 1],
   [{ [CLAIM]: 1, https: {} }, CLAIM, 1],
   [{ 'a.b': 1, a: { b: 2 } }, 'a.b', 1],
-  [{ a: { b: { c: 1 } } }, 'a.b.c', 1],
   [{ a: { 'b.c': { d: 1 } } }, 'a.b.c.d', 1],
   [{ a: { b: {}, 'b.c': { d: 1 } } }, 'a.b.c.d', 1],
   [{ 'a.b': { c: 1 }, a: null }, 'a.b.c', 1],
-  [{ 'cognito:groups': 1 }, 'cognito:groups', 1],
-  [{ a: 'b' }, 'a.b', undefined],
   [{ a: [{ b: 1 }] }, 'a.b', undefined],
   [{ a: {} }, 'a.constructor.name', undefined],
   [{}, '__proto__', undefined],
-  [{}, 'toString', undefined],
-  [{ '': { '': 1 } }, '.', 1],
   [{ a: 1 }, 'a.', undefined],
 ])('claimOf finds in %j the claim %j: %j', (claims, path, value) => {
   expect(claimOf(claims, path)).toEqual(value);
@@ -27,36 +21,23 @@ it.each([
 
 describe('scopesOf', () => {
   it.each([
-    [{ scope: 'read write' }, ['read', 'write']],
     [{ scope: ' read  write ' }, ['read', 'write']],
-    [{ scp: 'read write' }, ['read', 'write']],
     [{ scp: ['read', 'write'] }, ['read', 'write']],
-    [{ scp: ['read write'] }, ['read write']],
     [{ scope: 'read', scp: ['write'] }, ['read']],
     [{ scp: ['read', 1, null, '', { a: 1 }] }, ['read']],
     // A claim that is empty or of another form has no scopes, so the next one is used.
-    ...['', ' ', [], [''], [1, null], null, 7, true, { read: true }].map(
+    ...[' ', [], [1, null], null, { read: true }].map(
       (scope) => [{ scope, scp: ['write'] }, ['write']] as const,
     ),
-    [{ scope: { read: true } }, []],
-    [{ roles: ['read'] }, []],
     [{}, []],
-    // A Google-signed ID token of a service account.
-    [{ azp: '1', email: 'batch@my-project.iam.gserviceaccount.com', email_verified: true }, []],
   ])('finds in %j by default: %j', (claims, scopes) => {
     expect(scopesOf(claims, ['scope', 'scp'], '')).toEqual(scopes);
   });
 
   it.each([
-    ['https://api.example/time-logs:read', ['time-logs:read']],
     ['https://api.example/time-logs:read openid', ['time-logs:read', 'openid']],
-    ['https://other.example/time-logs:read', ['https://other.example/time-logs:read']],
     ['x-https://api.example/time-logs:read', ['x-https://api.example/time-logs:read']],
     ['https://api.example/https://api.example/a', ['https://api.example/a']],
-    [
-      ['https://api.example/time-logs:read', 'time-logs:write'],
-      ['time-logs:read', 'time-logs:write'],
-    ],
   ])('removes a prefix from %j: %j', (scope, scopes) => {
     expect(scopesOf({ scope }, ['scope'], 'https://api.example/')).toEqual(scopes);
   });
@@ -84,12 +65,11 @@ describe('projectsOf', () => {
 
   it.each([
     [undefined, 'is missing'],
-    ...['', '*', ONE, null, { 0: '*', length: 1 }].map(
-      (claim) => [claim, 'is not an array of UUIDs'] as const,
-    ),
-    ...[['*', '*'], [ONE, '*'], [''], [`projects/${ONE}`], [[ONE]]].map(
-      (claim) => [claim, 'contains a value that is not a UUID'] as const,
-    ),
+    ...['*', ONE].map((claim) => [claim, 'is not an array of UUIDs'] as const),
+    ...[
+      ['*', '*'],
+      [ONE, '*'],
+    ].map((claim) => [claim, 'contains a value that is not a UUID'] as const),
   ])('returns no projects for %j, and logs why', (claim, reason) => {
     expect(projectsOf({ [CLAIM]: claim, projects: [ONE] }, CLAIM)).toEqual([]);
     expect(lines).toEqual([`a caller is bound to no project: the claim ${CLAIM} ${reason}`]);

@@ -124,19 +124,13 @@ describe('JwtVerifier', () => {
       expect(await newVerifier(two).verify(token)).toBeUndefined();
     });
 
-    it.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])(
-      'for a token of the type %p',
-      async (typ) => {
-        expect(await verify({}, { typ })).toBeDefined();
-      },
-    );
+    it.each([undefined, 'JWT', 'at+jwt', 'application/AT+JWT'])('for a token of the type %p', async (typ) => {
+      expect(await verify({}, { typ })).toBeDefined();
+    });
 
-    it.each([[['other', 'api']], ['api']] as [string | string[]][])(
-      'for a token of the audience %j',
-      async (aud) => {
-        expect(await verify({ aud })).toBeDefined();
-      },
-    );
+    it('for a token of several audiences', async () => {
+      expect(await verify({ aud: ['other', 'api'] })).toBeDefined();
+    });
 
     it('for a token of a clock that differs by less than 30 seconds', async () => {
       expect(await verify({ exp: NOW - 29 })).toBeDefined();
@@ -145,11 +139,11 @@ describe('JwtVerifier', () => {
   });
 
   const INVALID_CLAIMS: Record<string, readonly unknown[]> = {
-    exp: [NOW - 30, undefined, String(NOW + 300), null],
-    nbf: [NOW + 31, 'now'],
-    sub: [undefined, '', 7, ['ada'], 'x'.repeat(256)],
-    iss: [undefined, `${ISSUER}/`, [ISSUER]],
-    aud: [undefined, 'API', '', [], ['other'], [['api']], { api: 1 }],
+    exp: [NOW - 30, undefined],
+    nbf: [NOW + 31],
+    sub: [undefined, '', 7, 'x'.repeat(256)],
+    iss: [undefined, `${ISSUER}/`],
+    aud: [undefined, 'API', ['other'], [['api']]],
   };
   it.each(
     Object.entries(INVALID_CLAIMS).flatMap(([claim, values]) => values.map((value) => ({ [claim]: value }))),
@@ -159,28 +153,18 @@ describe('JwtVerifier', () => {
     expect(lines).toEqual([expect.stringMatching(`^JWT refused: (its|ERR_JWT_\\w+) ${claim}( |$)`)]);
   });
 
-  it.each(
-    [
-      [{ typ: 'logout+jwt' }, { typ: 'dpop+jwt' }, { typ: 'JOSE' }, { typ: '' }, { typ: 5 }],
-      [{ typ: ['at+jwt'] }, { kid: 'b' }, { cty: undefined, kid: '' }],
-    ].flat(),
-  )('refuses a token whose header has %j, and logs why', async (header) => {
-    expect(await verify({}, header)).toBeUndefined();
-    expect(lines).toEqual([expect.stringMatching(/^JWT refused: (its typ |ERR_JWKS_NO_MATCHING_KEY$)/)]);
-  });
+  it.each([[{ typ: 'logout+jwt' }, { typ: '' }, { typ: ['at+jwt'] }, { kid: 'b' }, { kid: '' }]].flat())(
+    'refuses a token whose header has %j, and logs why',
+    async (header) => {
+      expect(await verify({}, header)).toBeUndefined();
+      expect(lines).toEqual([expect.stringMatching(/^JWT refused: (its typ |ERR_JWKS_NO_MATCHING_KEY$)/)]);
+    },
+  );
 
   it('refuses a critical header and other algorithms, before it looks up a key', async () => {
     const [, payload, signature] = (await sign()).split('.');
-    const others = ['HS256', 'HS512', 'none', 'None', '', 'ML-DSA-44', 'A128KW', 'dir', 7].map((alg) => ({
-      alg,
-    }));
-    for (const more of [
-      { crit: ['x'], x: 1 },
-      { crit: ['exp'], exp: NOW },
-      { crit: [] },
-      { crit: 'x' },
-      ...others,
-    ]) {
+    const others = ['HS256', 'none', 'None', '', 'ML-DSA-44', 7].map((alg) => ({ alg }));
+    for (const more of [{ crit: ['x'], x: 1 }, { crit: ['exp'], exp: NOW }, { crit: [] }, ...others]) {
       const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'a', ...more })).toString('base64url');
       expect(await verifier.verify([header, payload, signature].join('.'))).toBeUndefined();
     }
@@ -188,7 +172,7 @@ describe('JwtVerifier', () => {
   });
 
   it('refuses a token that is not a JWT, before it looks up a key, and logs why', async () => {
-    const texts = ['', 'x', 'a.b', 'tl_x', 'a.b.c.d.e', `${await sign()}.x`, `${await sign()}=`];
+    const texts = ['', 'a.b', `${await sign()}.x`, `${await sign()}=`];
     for (const text of [...texts, 'a.b.c']) expect(await verifier.verify(text)).toBeUndefined();
     expect(keys.lookups).toBe(0);
     const form = 'JWT refused: it is not three parts in base64url with dots between';

@@ -81,10 +81,6 @@ describe('RemoteKeySet', () => {
     await issuer.close();
   });
 
-  it('finds the key that a token names', async () => {
-    expect(await find('first')).toMatchObject({ type: 'public', algorithm: { name: 'ECDSA' } });
-  });
-
   it('fetches once for concurrent and later lookups', async () => {
     expect(await findMany(Array<string>(100).fill('first'))).toEqual(new Set(['found']));
     advance(4 * MINUTE);
@@ -203,22 +199,15 @@ describe('RemoteKeySet', () => {
     issuer.misbehaviour = (_request, response) => response.end(text);
   };
 
-  it.each(['\ufeff', ' ', '\n\t'])('accepts a response that begins with %j', async (beginning) => {
-    answer(beginning + JSON.stringify({ keys: [first.jwk] }));
+  it('accepts a response that begins with a byte order mark', async () => {
+    answer('\ufeff' + JSON.stringify({ keys: [first.jwk] }));
     expect(await find('first')).toBeDefined();
     expect(lines).toEqual([]);
   });
 
   it.each<[string, (jwk: jose.JWK) => unknown]>([
     ['null', () => null],
-    ['a number', () => 1],
-    ['a string', () => 'first'],
-    ['an array', (jwk) => [jwk]],
-    ['an empty object', () => ({})],
-    ['a key without a type', (jwk) => ({ ...jwk, kty: undefined })],
     ['a key of an unknown type', (jwk) => ({ ...jwk, kty: 'new' })],
-    ['a key of an unknown curve', (jwk) => ({ ...jwk, crv: 'new' })],
-    ['a key without coordinates', ({ kid, kty, crv }) => ({ kid, kty, crv })],
     ['a point that is not on the curve', (jwk) => ({ ...jwk, x: jwk.y, y: jwk.x })],
     ['a shared secret', ({ kid }) => ({ kid, kty: 'oct', k: 'c2VjcmV0' })],
     ['an RSA key that is too weak', ({ kid }) => ({ kid, kty: 'RSA', n: 'x', e: 'AQAB' })],
@@ -246,14 +235,11 @@ describe('RemoteKeySet', () => {
     expect(lines).toEqual([]);
   });
 
-  it.each([...['null', '7', '"keys"', '[]', '{}', '{"keys":null}', '{"keys":{"0":{}}}', '{"keys":"x"}']])(
-    'refuses the response %s',
-    async (text) => {
-      answer(text);
-      await expect(find('first')).rejects.toMatchObject(unavailable);
-      expect(lines).toEqual([expect.stringMatching(/: the response is not a key set$/)]);
-    },
-  );
+  it.each(['null', '[]', '{"keys":{"0":{}}}'])('refuses the response %s', async (text) => {
+    answer(text);
+    await expect(find('first')).rejects.toMatchObject(unavailable);
+    expect(lines).toEqual([expect.stringMatching(/: the response is not a key set$/)]);
+  });
 
   it('accepts a response of 256 KiB, counted decompressed', async () => {
     const text = JSON.stringify({ keys: [first.jwk] }).padEnd(262_144);
