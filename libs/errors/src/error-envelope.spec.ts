@@ -4,12 +4,10 @@ import {
   BadRequestException,
   ConflictException,
   ForbiddenException,
-  GoneException,
   HttpException,
   InternalServerErrorException,
   NotFoundException,
   ServiceUnavailableException,
-  UnauthorizedException,
   UnprocessableEntityException,
 } from '@nestjs/common';
 import { DomainError } from './domain-error.js';
@@ -18,12 +16,6 @@ import { responseForKind, responseForThrown } from './error-envelope.js';
 const SECRET = 'select * from secrets';
 
 describe('responseForThrown', () => {
-  it('sends the message of a DomainError', () => {
-    const { status, body } = responseForThrown(new DomainError('VALIDATION_ERROR', 'size must be positive'));
-    expect(status).toBe(400);
-    expect(body).toEqual({ success: false, error: 'VALIDATION_ERROR', message: 'size must be positive' });
-  });
-
   it('recognizes a subclass of DomainError, of which other DomainErrors are not instances', () => {
     class OutOfBudget extends DomainError {}
     const refusal = new OutOfBudget('FORBIDDEN', 'the budget is used up');
@@ -44,10 +36,7 @@ describe('responseForThrown', () => {
 
   it.each([
     [new ConflictException('archived'), 409, 'CONFLICT', 'archived'],
-    [new HttpException('pay first', 402), 402, 'PAYMENT_REQUIRED', 'pay first'],
     [new HttpException({ message: 'not yours', reason: 1 }, 403), 403, 'FORBIDDEN', 'not yours'],
-    [new NotFoundException('no such project'), 404, 'NOT_FOUND', 'no such project'],
-    [new GoneException('moved'), 410, 'GONE', 'moved'],
     [new UnprocessableEntityException('too late'), 422, 'UNPROCESSABLE_ENTITY', 'too late'],
     [
       new BadRequestException(['a is wrong', 'b is wrong']),
@@ -71,10 +60,8 @@ describe('responseForThrown', () => {
 
   it.each([
     [new BadRequestException(), 400, 'malformed request'],
-    [new UnauthorizedException(), 401, 'a valid bearer token is required'],
     [new ForbiddenException('Forbidden resource'), 403, 'access is denied'],
     [new HttpException('ThrottlerException: Too Many Requests', 429), 429, 'too many requests; retry later'],
-    [new ConflictException(), 409, 'Conflict'],
     [new HttpException({ reason: SECRET }, 404), 404, 'no such path'],
     [new HttpException(runInNewContext(`new Error('${SECRET}')`) as never, 409), 409, 'Conflict'],
     [new HttpException(new Error(SECRET) as never, 409), 409, 'Conflict'],
@@ -84,10 +71,8 @@ describe('responseForThrown', () => {
 
   it.each([
     [new InternalServerErrorException(SECRET), 500, 'INTERNAL_ERROR'],
-    [new HttpException(SECRET, 501), 501, 'INTERNAL_ERROR'],
     [new ServiceUnavailableException(SECRET), 503, 'SERVICE_UNAVAILABLE'],
     [new HttpException(SECRET, 302), 500, 'INTERNAL_ERROR'],
-    [new HttpException(SECRET, NaN), 500, 'INTERNAL_ERROR'],
   ])('never sends the message of another status: %p', (thrown, status, error) => {
     const response = responseForThrown(thrown);
     expect(response).toMatchObject({ status, body: { success: false, error } });
@@ -95,21 +80,16 @@ describe('responseForThrown', () => {
   });
 
   it.each([
-    [new BadRequestException(SECRET), 400, 'VALIDATION_ERROR', 'malformed request'],
     [new NotFoundException(SECRET), 404, 'NOT_FOUND', 'no such path'],
     [new HttpException(SECRET, 413), 413, 'PAYLOAD_TOO_LARGE', 'the request body is too large'],
   ])('never sends the message of Nest if no route was reached: %p', (thrown, status, error, message) => {
     expect(responseForThrown(thrown, false)).toMatchObject({ status, body: { error, message } });
   });
 
-  it.each([
-    new Error(SECRET),
-    new TypeError(SECRET),
-    SECRET,
-    undefined,
-    null,
-    { status: 400, message: SECRET },
-  ])('responds to any other value with the fixed message of INTERNAL_ERROR: %p', (thrown) => {
-    expect(responseForThrown(thrown)).toEqual(responseForKind('INTERNAL_ERROR'));
-  });
+  it.each([new TypeError(SECRET), SECRET, null, { status: 400, message: SECRET }])(
+    'responds to any other value with the fixed message of INTERNAL_ERROR: %p',
+    (thrown) => {
+      expect(responseForThrown(thrown)).toEqual(responseForKind('INTERNAL_ERROR'));
+    },
+  );
 });

@@ -81,15 +81,6 @@ describe('HostErrorFilter', () => {
     expect(statuses.filter((status) => status !== 0)).toEqual(handled);
   });
 
-  it('handles every error if the host has no filter', () => {
-    const response = new FakeResponse();
-    new HostErrorFilter().catch(refusal, hostOf(response));
-    expect([response.statusCode, JSON.parse(response.body)]).toEqual([
-      503,
-      { success: false, error: 'SERVICE_UNAVAILABLE', message: 'away' },
-    ]);
-  });
-
   it("sets Retry-After before it calls the host's filter, unless it is set", () => {
     const seen: unknown[] = [];
     const hostFilter: ExceptionFilter = {

@@ -11,8 +11,6 @@ const MAX_REQUESTS = 17;
 const FLOOD_REQUESTS = 3_000;
 const get = (path: number | string, ...headers: string[]) =>
   [`GET /${path} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n');
-const post = (path: number, body: string) =>
-  `${get(path, `Content-Length: ${body.length}`).replace('GET', 'POST')}${body}`;
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
 
 /** Returns requests for /0, /1 and so on, as one text. */
@@ -95,15 +93,6 @@ describe('the requests of a connection', () => {
     await exchange(get('other', 'Connection: close'));
     expect(served).toContain('/other');
     expect(served.length).toBeLessThanOrEqual(MAX_REQUESTS + 1);
-  });
-
-  it('keep their bodies', async () => {
-    respond = async (request, response) => void response.end(await text(request));
-    const bodies = numbers(MAX_REQUESTS - 1).map((number) => `body ${number} ${'x'.repeat(number * 700)}`);
-    const all = await exchange(
-      bodies.map((body, number) => post(number, body)).join('') + get(MAX_REQUESTS, 'Connection: close'),
-    );
-    expect([...all.matchAll(/body \d+ x*/g)].map(([body]) => body)).toEqual(bodies);
   });
 
   it('let other connections be served between them', async () => {

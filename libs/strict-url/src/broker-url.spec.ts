@@ -7,17 +7,9 @@ const FILE = encodeURIComponent(join(import.meta.dirname, '../../../test/support
 const validate = (url: string) => validateBrokerUrl(url, ['tcp:', ...BROKER_PROTOCOLS]);
 
 it.each([
-  ...['tcp://127.0.0.1:4000', 'tcp://[::1]:4000/', 'tcp://0.0.0.0:0'],
-  ...[
-    'nats://broker',
-    'nats://ada:s%40%2F@broker:4222/',
-    'nats://token@[::1]',
-    `nats://broker?cafile=${FILE}`,
-  ],
-  ...['tls://broker', 'tls://ada:secret@broker:4222', `tls://broker?cafile=${FILE}`],
-  ...['amqp://broker', 'amqp://ada:s%23%3F@broker:5672/%2F', 'amqp://broker/logs?heartbeat=10'],
-  ...['amqps://broker', 'AMQPS://ada:secret@broker:5671/logs', 'amqps://broker?channelMax=9&frameMax=4096'],
-  ...[`amqps://ada:secret@broker/logs?heartbeat=0&cafile=${FILE}`],
+  ...['tcp://127.0.0.1:4000', 'tcp://[::1]:4000/', 'nats://ada:s%40%2F@broker:4222/', 'nats://token@[::1]'],
+  ...[`tls://ada:secret@broker:4222?cafile=${FILE}`, 'amqp://ada:s%23%3F@broker:5672/%2F', 'amqp://broker'],
+  ...['AMQPS://broker?channelMax=9&frameMax=4096', `amqps://broker/logs?heartbeat=0&cafile=${FILE}`],
 ])('accepts %s', (url) => {
   expect(validate(url)).toBeUndefined();
 });
@@ -28,36 +20,30 @@ const CA = 'name the CA of the broker in cafile';
 const AMQP = '(known: heartbeat, channelMax, frameMax)';
 
 it.each([
-  ...['broker:4222', 'http://broker', 'nats:', 'nats://', 'tcp://127.0.0.1', 'nats+tls://broker'].map(
-    (url) => [url, FORM],
-  ),
+  ...['broker:4222', 'http://broker', 'nats://', 'tcp://127.0.0.1'].map((url) => [url, FORM]),
   // Drivers would connect to one host with this name, or parse it otherwise.
-  ...['nats://a,b:4222', 'nats://a:4222,b:4222', 'amqp://a%2Cb', 'nats://[a]:4222'].map((url) => [url, FORM]),
+  ...['nats://a:4222,b:4222', 'amqp://a%2Cb', 'nats://[a]:4222'].map((url) => [url, FORM]),
   // A part of a password that is not encoded would become a host, a path or a parameter.
-  ...['nats://ada:1/word@broker', 'amqp://ada:1/word@broker', 'amqp://ada:1?word@broker'].map((url) => [
-    url,
-    FORM,
-  ]),
-  ...['amqp://ada:1#word@broker', 'nats://ada:word#1@broker', 'nats://broker#x'].map((url) => [url, FORM]),
+  ...[
+    'nats://ada:1/word@broker',
+    'amqp://ada:1?word@broker',
+    'amqp://ada:1#word@broker',
+    'nats://broker#x',
+  ].map((url) => [url, FORM]),
   ...['nats://ada:100%@broker', 'nats://ada:%ff@broker', 'nats://ada:a b@broker'].map((url) => [url, FORM]),
-  ['nats://:secret@broker', 'must have a user before the password'],
   ['amqps://:secret@broker', 'must have a user before the password'],
   ['tcp://ada:secret@127.0.0.1:4000', 'must not contain a user: senders of messages have tokens'],
   ['tcp://127.0.0.1:4000/logs', 'must not contain a path'],
-  ['nats://broker/logs', 'must not contain a path'],
   ['tls://broker/logs', 'must not contain a path'],
   ['tcp://127.0.0.1:4000?x=1', 'has an unknown parameter x: it may have none'],
   ['nats://broker?tls=true', 'must not contain tls: use tls:// or amqps://'],
   ['nats://broker?ca_file=x', 'has an unknown parameter ca_file: did you mean cafile?'],
-  ['tls://broker?caFile=x', 'has an unknown parameter caFile: did you mean cafile?'],
   ['tls://broker?cafile=/nowhere', 'must have the path of a readable PEM file in cafile'],
   ['tls://broker?cafile=', 'must have a value in cafile, or omit it'],
   [`tls://broker?cafile=${FILE}&cafile=${FILE}`, 'must contain cafile only once'],
   ['tls://broker?heartbeat=5', 'has an unknown parameter heartbeat (known: cafile)'],
   [`amqp://broker?cafile=${FILE}`, 'must not contain cafile: use amqps://'],
   ['amqps://broker?cacertfile=x', `must not contain cacertfile: ${CA}`],
-  ['amqps://broker?verify=verify_none', `must not contain verify: ${CA}`],
-  ['amqps://broker?heartbeats=5', 'has an unknown parameter heartbeats: did you mean heartbeat?'],
   ['amqps://broker?channel_max=5', 'has an unknown parameter channel_max: did you mean channelMax?'],
   ['amqp://broker?locale=de', `has an unknown parameter locale ${AMQP}`],
   ['amqp://broker?heartbeat=5s', 'must have a whole number from 0 to 65535 in heartbeat'],
@@ -73,8 +59,8 @@ it('names only the protocols that a setting has', () => {
 });
 
 it.each([
-  ...['https://hooks.example', 'https://hooks.example:8443/a%2Fb/?token=x&y', 'HTTPS://[2001:db8::1]/x+y?+'],
-  ...['http://localhost:3001/hook', 'http://127.0.0.1', 'http://127.1:80/', 'http://[::1]:3001'],
+  ...['https://hooks.example:8443/a%2Fb/?token=x&y', 'HTTPS://[2001:db8::1]/x+y?+'],
+  ...['http://localhost:3001/hook', 'http://127.0.0.1', 'http://[::1]:3001'],
 ])('accepts the webhook %s', (url) => {
   expect(validateBrokerUrl(url, EVENT_PROTOCOLS)).toBeUndefined();
 });
@@ -87,20 +73,13 @@ const FORM_OF_EVENTS = FORM.replace('tcp://HOST:PORT or ', '').replace(
 );
 
 it.each([
-  ...['https://ada:sesame@hooks.example', 'https://ada@hooks.example', 'http://:sesame@localhost'].map(
-    (url) => [url, SIGNED],
-  ),
-  ...['http://hooks.example', 'http://10.0.0.1/', 'http://127.example', 'http://localhost.example'].map(
-    (url) => [url, PLAIN],
-  ),
+  ...['https://ada@hooks.example', 'http://:sesame@localhost'].map((url) => [url, SIGNED]),
+  ...['http://10.0.0.1/', 'http://127.example', 'http://localhost.example'].map((url) => [url, PLAIN]),
   ['https://hooks.example?cafile=/ca.pem', 'must not contain cafile: name the CA in NODE_EXTRA_CA_CERTS'],
-  ...[
-    'https://',
-    'https://hooks.example/#x',
-    'https://ada:1/word@hooks.example',
-    'https://a b/',
-    'ftp://x',
-  ].map((url) => [url, FORM_OF_EVENTS]),
+  ...['https://hooks.example/#x', 'https://ada:1/word@hooks.example', 'ftp://x'].map((url) => [
+    url,
+    FORM_OF_EVENTS,
+  ]),
 ])('refuses the webhook %s: %s', (url, message) => {
   expect(validateBrokerUrl(url, EVENT_PROTOCOLS)).toBe(message);
 });

@@ -23,21 +23,8 @@ describe('the secret of a webhook', () => {
   });
 
   it.each([
-    ...[
-      '',
-      'whsec_',
-      SHORTEST.slice(6),
-      secretOf(23),
-      secretOf(65),
-      `${SHORTEST},`,
-      `${SHORTEST} ${SHORTEST}`,
-    ],
-    ...[
-      `${SHORTEST},${LONGEST},${SHORTEST}`,
-      secretOf(25).replace(/=+$/, ''),
-      `${SHORTEST}!`,
-      `x${SHORTEST}`,
-    ],
+    ...['whsec_', SHORTEST.slice(6), secretOf(23), secretOf(65), `${SHORTEST},`, `x${SHORTEST}`],
+    ...[`${SHORTEST},${LONGEST},${SHORTEST}`, secretOf(25).replace(/=+$/, ''), `${SHORTEST}!`],
     secretOf(33).replaceAll('+', '-').replaceAll('w6', '_-'),
   ])('is invalid: %s', (secret) => {
     expect(validateEventsSecret('https://hooks.example', secret)).toBe(
