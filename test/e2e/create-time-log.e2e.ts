@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectedLog } from '../support/expected-logs.js';
 import { rawRequest } from '../support/raw-http.js';
-import { create, dataOf, LOG, outcome, refusal, send, sendBytes, TIME_LOGS } from '../support/requests.js';
+import { create, dataOf, LOG, outcome, refusal, sendBytes, TIME_LOGS } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const DURATION = 'duration must be a positive number';
@@ -36,7 +36,6 @@ describe('POST /api/v1/time-logs', () => {
 
   it('takes a log without a description as one with an empty description', async () => {
     expect(outcome(await create(app, without('description')))).toEqual(isCreated({ description: '' }));
-    expect(outcome(await create(app, { ...LOG, description: '' }))).toEqual(isCreated({ description: '' }));
   });
 
   it('answers a projectId in lower case', async () => {
@@ -74,16 +73,11 @@ describe('POST /api/v1/time-logs', () => {
   it.each([
     ['nothing', '', isJson],
     ['a list', JSON.stringify([LOG]), isObject],
-    ['null', 'null', isObject],
     ['nine levels', nested(9), isShallow],
     ['30,000 levels', nested(30_000), isShallow],
     ['eight levels', nested(8), `${PROJECT_ID}; ${DURATION}; ${DATE}; unknown field: x`],
   ])('refuses as a body %s', async (_what, body, message) => {
     expect(outcome(await create(app, body))).toEqual(isInvalid(message));
-  });
-
-  it('ignores a byte order mark before the body', async () => {
-    expect(outcome(await create(app, `\ufeff${JSON.stringify(LOG)}`))).toEqual(isCreated({}));
   });
 
   const tooLarge = [413, refusal('PAYLOAD_TOO_LARGE', `the request body must be at most ${LIMIT} bytes`)];
@@ -95,7 +89,6 @@ describe('POST /api/v1/time-logs', () => {
     const valid = JSON.stringify(LOG);
     expect(outcome(await create(app, shaped(valid.padEnd(LIMIT))))).toEqual(isCreated({}));
     expect(outcome(await create(app, shaped(valid.padEnd(LIMIT + 1))))).toEqual(tooLarge);
-    expect(outcome(await create(app, shaped(valid.padEnd(20 * LIMIT))))).toEqual(tooLarge);
   });
 
   const post = (...headers: string[]) =>
@@ -107,20 +100,6 @@ describe('POST /api/v1/time-logs', () => {
   });
 
   const isUnsupported = (message: string) => [415, refusal('UNSUPPORTED_MEDIA_TYPE', message)];
-  const notJson = isUnsupported('Content-Type must be application/json in UTF-8');
-
-  it.each([
-    { 'content-type': 'application/json' },
-    { 'content-type': 'application/json;charset=utf8' },
-    { 'content-encoding': 'identity' },
-    { 'content-encoding': 'Identity' },
-  ])('takes %j', async (headers) => {
-    expect(outcome(await create(app, LOG, headers))).toEqual(isCreated({}));
-  });
-
-  it('refuses no body at all as one without a type', async () => {
-    expect(outcome(await send(app, TIME_LOGS, { method: 'POST' }))).toEqual(notJson);
-  });
 
   it('refuses a type that is given twice, the second of which nobody would read', async () => {
     const body = JSON.stringify(LOG);

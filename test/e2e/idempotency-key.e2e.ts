@@ -24,7 +24,7 @@ const newLog = () => ({ ...LOG, projectId: randomUUID() });
 
 describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
   it('answers the first create like any other, and a repeated one with the first answer', async () => {
-    const [key, log] = [randomUUID(), newLog()];
+    const [key, log] = [`'; "~" ${'a'.repeat(248)}`, newLog()];
     const first = await createWith(key, log);
     expect([first.status, isReplay(first)]).toEqual([201, null]);
     const second = await createWith(key, log);
@@ -58,14 +58,6 @@ describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
     const first = await createWith(key);
     expect([first.status, isReplay(first)]).toEqual([201, null]);
   });
-
-  it.each(['a', '~'.repeat(255), 'with a space', '"quoted"', `'; drop table x; --`, 'a,b'])(
-    'takes %p as a key',
-    async (text) => {
-      expect((await createWith(text)).status).toBe(201);
-      expect(isReplay(await createWith(text))).toBe('true');
-    },
-  );
 
   it.each([
     ['empty', 'Idempotency-Key: ', FAULT],

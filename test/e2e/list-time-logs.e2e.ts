@@ -63,7 +63,6 @@ describe('GET /api/v1/time-logs', () => {
     [`projectId=${A.toUpperCase()}`, ['a3', 'a2', 'a1', 'a5', 'a4']],
     [`projectId=${NONE}`, []],
     [`projectId=${B},${A.toUpperCase()},${B}&from=2026-01-31&to=2026-01-31`, ['b4', 'a3', 'a2']],
-    ['from=2026-01-31', ['b3', 'b1', 'b4', 'a3', 'a2']],
     ['to=2026-01-01', ['a1', 'b2', 'a5', 'a4']],
     [`from=2026-01-01&projectId=${B}&to=2026-02-01`, ['b1', 'b4']],
     ['from=2026-01-31T23:59:60Z&to=2026-01-31%2009:30', ['b4', 'a3', 'a2']],
@@ -76,7 +75,6 @@ describe('GET /api/v1/time-logs', () => {
 
   it.each<[string, string[], { page?: number; limit?: number }]>([
     ['&&page=1&', ALL, { page: 1 }],
-    ['limit=1000', ALL, { limit: 1000 }],
     ['page=2&limit=4', ALL.slice(4, 8), { page: 2, limit: 4 }],
     ['page=4&limit=4', [], { page: 4, limit: 4 }],
     [`page=${Number.MAX_SAFE_INTEGER}&limit=1000`, [], { page: Number.MAX_SAFE_INTEGER, limit: 1000 }],

@@ -41,8 +41,6 @@ describe('POST /api/v1/time-logs/batch', () => {
   it.each<[string, unknown, string]>([
     ['no list', {}, COUNT],
     ['1001 logs', { timeLogs: Array(1001).fill(LOG) }, COUNT],
-    ['a list alone', [LOG], 'the request body must be a JSON object'],
-    ['an unknown member', { timeLogs: [LOG], foo: 1 }, 'unknown field: foo'],
     [
       'an element that is no object',
       { timeLogs: [LOG, null, [LOG], 'x'] },

