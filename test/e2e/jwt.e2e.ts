@@ -17,13 +17,14 @@ const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`
 const refusalIn = ({ status, headers, body }: Answer) => [status, headers.get('www-authenticate'), body];
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 let issuer: Issuer;
-let keys: Record<'RS256' | 'PS256' | 'ES256' | 'EdDSA', IssuerKey>;
+let keys: Record<'RS256' | 'EdDSA', IssuerKey>;
 
 beforeAll(async () => {
-  const [RS256, PS256, ES256, EdDSA] = await Promise.all(
-    ['RS256', 'PS256', 'ES256', 'EdDSA'].map((alg) => makeKey(alg, `key of ${alg}`)),
-  );
-  keys = { RS256: RS256!, PS256: PS256!, ES256: ES256!, EdDSA: EdDSA! };
+  const [RS256, EdDSA] = await Promise.all([
+    makeKey('RS256', 'key of RS256'),
+    makeKey('EdDSA', 'key of EdDSA'),
+  ]);
+  keys = { RS256, EdDSA };
   issuer = await Issuer.start(...Object.values(keys));
 });
 afterAll(() => issuer.close());
@@ -47,7 +48,7 @@ async function expectRefused(app: TestApp, token: string): Promise<void> {
 describe('a JWT beside access tokens', () => {
   const app = useTestApp(() => ({ jwt: issuer.settings, declaredTokens: [DECLARED] }));
 
-  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'] as const)('of %s is good on every route', async (alg) => {
+  it.each(['RS256', 'EdDSA'] as const)('of %s is good on every route', async (alg) => {
     const token = await issuer.sign({}, { typ: 'at+jwt' }, keys[alg]);
     const answers = await askEverywhere(app, token);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 405, 404]);
@@ -55,10 +56,7 @@ describe('a JWT beside access tokens', () => {
   });
 
   it('leaves access tokens as good as they were', async () => {
-    for (const token of [app.token, DECLARED]) {
-      const answers = await askEverywhere(app, token);
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 405, 404]);
-    }
+    for (const token of [app.token, DECLARED]) expect((await list(app, '', bearer(token))).status).toBe(200);
     await expectRefused(app, `tl_${'x'.repeat(43)}`);
   });
 
@@ -70,14 +68,11 @@ describe('a JWT beside access tokens', () => {
     expect((await list(app, '', bearer(await token(12_500)))).status).toBe(431);
   });
 
-  describe('is refused', () => {
-    it('signed by a key of somebody else, whatever it says of that key', async () => {
-      const own = await makeKey('RS256', 'key of RS256');
-      const jwksUrl = 'http://127.0.0.1:1/jwks';
-      for (const header of [{}, { kid: 'unknown' }, { kid: undefined }, { jwk: own.jwk }, { jku: jwksUrl }]) {
-        await expectRefused(app, await issuer.sign({}, header, own));
-      }
-    });
+  it('is refused if signed by a key of somebody else, whatever it says of that key', async () => {
+    const own = await makeKey('RS256', 'key of RS256');
+    const jwksUrl = 'http://127.0.0.1:1/jwks';
+    for (const header of [{}, { kid: 'unknown' }, { kid: undefined }, { jwk: own.jwk }, { jku: jwksUrl }])
+      await expectRefused(app, await issuer.sign({}, header, own));
   });
 
   it('is refused, whatever garbage it is', async () => {
@@ -134,7 +129,7 @@ describe('a JWT where none are configured', () => {
 });
 
 it('the keys of the issuer are waited for no longer than the deadline of a request', async () => {
-  const own = await Issuer.start(keys.ES256);
+  const own = await Issuer.start(keys.EdDSA);
   own.misbehaviour = MISBEHAVIOURS['never answers'];
   const limits = { ...loadConfig({}, false).limits, deadline: 1_000 };
   const app = await startTestApp({ jwt: own.settings, limits });

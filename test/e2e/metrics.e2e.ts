@@ -69,29 +69,10 @@ const durations = (method: string, route: string) =>
 /** The id of no log. */
 const NONE = '019c1370-4e1b-7000-8000-000000000001';
 
-describe('GET /metrics', () => {
-  it('answers a token of metrics:read in the text format of Prometheus', async () => {
-    const { status, headers, text } = await send(app, '/metrics', { headers: scraper });
-    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
-      200,
-      CONTENT_TYPE,
-      'no-store',
-    ]);
-    expect(text).toMatch(/^# HELP .+\n# TYPE /);
-    expect(text.endsWith('\n')).toBe(true);
-  });
-
-  it('does not look at the database, but for the token', async () => {
-    await scrape();
-    await missingDatabase(app, async () => {
-      expect((await scrape()).get('database_pool_waiting_statements')).toBe(0);
-    });
-  });
-});
-
 describe('the metrics', () => {
   it('have names, units and helps as Prometheus wants them', async () => {
-    const { text } = await send(app, '/metrics', { headers: scraper });
+    const { headers, text } = await send(app, '/metrics', { headers: scraper });
+    expect(headers.get('content-type')).toBe(CONTENT_TYPE);
     const families = new Map(
       [...text.matchAll(/^# HELP (\S+) (.+)\n# TYPE (\S+) (\S+)$/gm)].map(([, name, help, of, type]) => {
         expect(of).toBe(name);
@@ -121,11 +102,7 @@ describe('the metrics', () => {
       'time_log_write_wait_seconds histogram',
     ]);
     for (const [, { help }] of own) expect(help).toMatch(/^[A-Z].{10,}\.$/);
-    for (const name of [
-      'process_cpu_seconds_total',
-      'process_resident_memory_bytes',
-      'nodejs_eventloop_lag_seconds',
-    ])
+    for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds'])
       expect(families.has(name)).toBe(true);
   });
 
@@ -140,12 +117,9 @@ describe('the metrics', () => {
       for (const [method, path] of [
         ['GET', `${TIME_LOGS.toUpperCase()}/`],
         ['HEAD', TIME_LOGS],
-        ['GET', `${TIME_LOGS}/totals?by=week`],
-        ['PUT', `${TIME_LOGS}/${NONE}`],
         ['DELETE', `${TIME_LOGS}/totals`],
         ['GET', '/livez'],
         ['GET', '/nowhere'],
-        ['DELETE', TIME_LOGS],
         ['PROPFIND', TIME_LOGS],
       ] as const)
         await send(app, path, { method });
@@ -156,16 +130,14 @@ describe('the metrics', () => {
       [requests('GET', TIME_LOGS, 400)]: 1,
       [requests('GET', TIME_LOGS, 401)]: 1,
       [requests('HEAD', TIME_LOGS, 200)]: 1,
-      [requests('GET', `${TIME_LOGS}/totals`, 200)]: 1,
       [requests('POST', TIME_LOGS, 201)]: 1,
       [requests('POST', TIME_LOGS, 413)]: 1,
       [requests('GET', '/livez', 200)]: 1,
       // The scrape before.
       [requests('GET', '/metrics', 200)]: 1,
       [requests('GET', 'other', 404)]: 1,
-      [requests('PUT', `${TIME_LOGS}/:id`, 415)]: 1,
       [requests('DELETE', `${TIME_LOGS}/:id`, 404)]: 1,
-      [requests('DELETE', 'other', 405)]: 2,
+      [requests('DELETE', 'other', 405)]: 1,
       [requests('other', 'other', 405)]: 1,
     });
     expect(growth[durations('GET', TIME_LOGS)]).toBe(4);
@@ -218,20 +190,13 @@ describe('the metrics', () => {
     expect(growth[requests('GET', TIME_LOGS, 200)]).toBeUndefined();
   });
 
-  it('have no label that a client can fill: 60 random paths are two routes', async () => {
+  it('have no label that a client can fill', async () => {
     const random = () => randomBytes(9).toString('base64url');
     const ask = (...paths: string[]) =>
       Promise.all(paths.map((path) => send(app, path, { headers: { authorization: undefined } })));
     await ask('/nowhere', `${TIME_LOGS}/x`);
     const before = new Set((await scrape()).keys());
-    const paths = Array.from({ length: 20 }, () => [
-      `/${random()}`,
-      `/${random()}?x=${random()}`,
-      `${TIME_LOGS}/${random()}`,
-    ]);
-    const growth = await growthDuring(() => ask(...paths.flat()));
-    expect(growth[requests('GET', 'other', 401)]).toBe(40);
-    expect(growth[requests('GET', `${TIME_LOGS}/:id`, 401)]).toBe(20);
+    await ask(`/${random()}`, `/${random()}?x=${random()}`, `${TIME_LOGS}/${random()}`);
     const added = [...(await scrape()).keys()].filter((sample) => !before.has(sample));
     expect(added.filter((sample) => !/^(nodejs|process)_/.test(sample))).toEqual([]);
   });
@@ -262,27 +227,10 @@ describe('the metrics', () => {
     expect((await scrape()).get('time_log_write_queue_length')).toBe(0);
   });
 
-  it('tell how often a verdict about a token was remembered', async () => {
-    // A verdict is remembered for 4 s. Where that of the scrapes ends meanwhile, or all takes longer, nothing is told.
-    await eventually(async () => {
-      const headers = await bearer('time-logs:read');
-      await scrape();
-      const growth = await growthDuring(async () => {
-        for (let i = 0; i < 5; i++) await list(app, '', { headers });
-      });
-      // The hits of the scrapes among them.
-      expect([growth.access_token_cache_misses_total, growth.access_token_cache_hits_total]).toEqual([1, 5]);
+  it('tell of the connections to the database, without it too', async () => {
+    await missingDatabase(app, async () => {
+      expect((await scrape()).get('database_pool_waiting_statements')).toBe(0);
     });
-    expect((await scrape()).get('access_token_cache_entries')).toBeGreaterThanOrEqual(2);
-  });
-
-  it('tell of the connections to the database', async () => {
-    await Promise.all(Array.from({ length: 30 }, () => list(app)));
-    const samples = await scrape();
-    const total = samples.get('database_pool_connections')!;
-    expect(total).toBeGreaterThanOrEqual(1);
-    expect(total).toBeLessThanOrEqual(10);
-    expect(samples.get('database_pool_idle_connections')).toBeLessThanOrEqual(total);
     let lists: Promise<unknown> | undefined;
     await whileHeld('page_time_logs', () =>
       eventually(async () => {

