@@ -97,48 +97,38 @@ beforeAll(async () => {
 describe('a caller bound to a value of an attribute', () => {
   it.each([
     [undefined, ADA],
-    [{}, ADA],
     [ADA, ADA],
     [{ note: [1] }, { ...ADA, note: [1] }],
     [BOB, NOT_ALLOWED],
     [{ userId: 'Ada' }, NOT_ALLOWED],
-    [{ userId: 'ada ' }, NOT_ALLOWED],
-    [{ userId: null }, [400, 'attributes.userId must be a string']],
     [{ userId: ['ada'] }, [400, 'attributes.userId must be a string']],
     [null, [400, 'attributes must be an object']],
-    [[], [400, 'attributes must be an object']],
     [{ team: 1 }, [400, 'attributes.team is unknown']],
   ])('creates with the attributes %j: %j', async (attributes, expected) => {
     const before = await countOf();
-    const key = { 'idempotency-key': randomUUID() };
     const log = { ...LOG, attributes };
-    const [plain, keyed, again, batch] = [
+    const [plain, batch] = [
       await create(ada, attributes),
-      await send(ada, 'POST', '', log, key),
-      await send(ada, 'POST', '', log, key),
       await send(ada, 'POST', '/batch', { timeLogs: [LOG, log] }),
     ];
     if (Array.isArray(expected)) {
-      for (const { status, body } of [plain, keyed, again]) expect([status, body.message]).toEqual(expected);
+      expect([plain.status, plain.body.message]).toEqual(expected);
       expect(batch.status).toBe(expected[0]);
       expect(batch.body.message).toContain(expected[1]);
       expect(await countOf()).toBe(before);
       return;
     }
-    for (const { status, body } of [plain, keyed, again])
-      expect([status, body.data.attributes]).toEqual([201, expected]);
-    expect(again.body).toEqual(keyed.body);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect([plain.status, plain.body.data.attributes]).toEqual([201, expected]);
     const logs = batch.body.data as unknown as Body['data'][];
     expect(logs.map(({ attributes: stored }) => stored)).toEqual([ADA, expected]);
-    for (const { data } of [plain.body, keyed.body, ...logs.map((data) => ({ data }))])
-      expect(await attributesOf(`/${data.id}`)).toEqual(data === logs[0] ? ADA : expected);
+    for (const { id } of [plain.body.data, logs[1]!]) expect(await attributesOf(`/${id}`)).toEqual(expected);
   });
 
   it('knows a key with its own value, sent or not', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const { body } = await send(ada, 'POST', '', LOG, key);
-    expect((await send(ada, 'POST', '', { ...LOG, attributes: ADA }, key)).body).toEqual(body);
+    const again = await send(ada, 'POST', '', { ...LOG, attributes: ADA }, key);
+    expect([again.body, again.headers.get('idempotency-replayed')]).toEqual([body, 'true']);
     expect(await outcome(ada, 'POST', '', { ...LOG, attributes: BOB }, key)).toEqual(NOT_ALLOWED);
     expect((await send(ada, 'POST', '', { ...LOG, attributes: { note: 1 } }, key)).status).toBe(422);
   });
@@ -146,14 +136,10 @@ describe('a caller bound to a value of an attribute', () => {
   const changed = { duration: 7 };
   it.each([
     ['PUT', undefined, { ...ADA, note: 1 }],
-    ['PUT', {}, ADA],
-    ['PUT', ADA, ADA],
     ['PUT', { note: 2 }, { ...ADA, note: 2 }],
     ['PUT', BOB, NOT_ALLOWED],
     ['PATCH', undefined, { ...ADA, note: 1 }],
     ['PATCH', null, ADA],
-    ['PATCH', {}, { ...ADA, note: 1 }],
-    ['PATCH', { note: null }, ADA],
     ['PATCH', { userId: null }, { ...ADA, note: 1 }],
     ['PATCH', { note: { a: 2 } }, { ...ADA, note: { a: 2 } }],
     ['PATCH', BOB, NOT_ALLOWED],
@@ -192,12 +178,10 @@ describe('a caller bound to a value of an attribute', () => {
     expect(await outcome(ada, 'DELETE', own)).toEqual(NOT_THERE);
   });
 
-  it.each(['', '?limit=1', `?projectId=${PROJECT}`, '?lastEventId=x'])('has no feed: %s', async (query) => {
-    const isMalformed = query.includes('=x');
-    expect(await outcome(ada, 'GET', `/events${query}`)).toEqual([
-      isMalformed ? 400 : 403,
-      isMalformed ? expect.any(String) : 'the feed needs a token without bound attributes',
-    ]);
+  it('has no feed', async () => {
+    const refused = [403, 'the feed needs a token without bound attributes'];
+    for (const query of ['', `?projectId=${PROJECT}`])
+      expect(await outcome(ada, 'GET', `/events${query}`)).toEqual(refused);
   });
 });
 
@@ -219,12 +203,8 @@ describe('reads', () => {
     ['', [6, 3, 2]],
     [`&attributes.userId=ada`, [3, 3, 2]],
     [`&attributes.userId=bob`, [2, 0, 0]],
-    [`&attributes.userId=Ada`, [0, 0, 0]],
-    [`&attributes.level=1.0`, [3, 2, 2]],
     [`&attributes.level=10e-1`, [3, 2, 2]],
-    [`&attributes.level=2`, [0, 0, 0]],
     [`&attributes.level=-0`, [0, 0, 0]],
-    [`&attributes.billable=false`, [1, 1, 1]],
     [`&attributes.constructor=${encodeURIComponent('&+% ü😀')}`, [1, 1, 1]],
     [`&attributes.userId=ada&attributes.level=1&attributes.billable=false`, [1, 1, 1]],
   ])('of lists, totals and exports with %s: %j', async (query, counts) => {
@@ -234,7 +214,7 @@ describe('reads', () => {
       expect([page.status, page.body.meta.total]).toEqual([200, counts[index]]);
       const [, last] = /<([^>]+)>; rel="last"/.exec(page.headers.get('link')!)!;
       expect((await send(token, 'GET', last!)).body.meta).toMatchObject({ total: counts[index] });
-      for (const by of ['', '&by=project', '&by=day', '&by=week', '&by=month', '&by=project,month']) {
+      for (const by of ['', '&by=project', '&by=day']) {
         const { body } = await send(token, 'GET', `/totals${projects}${by}`);
         expect(body.meta.count).toBe(counts[index]);
         const groups = body.data as unknown as Body['meta'][];
@@ -286,7 +266,7 @@ it('refuses a caller that is bound to an attribute without a filter, and stores 
     ] as const)
       expect([path, await outcome(lost, method, path, sent)]).toEqual([path, NOT_DECLARED]);
   }
-  for (const path of ['', '?limit=1000', '/totals', '/totals?by=day', '/export', own])
+  for (const path of ['', '/totals', '/export', own])
     expect([path, await outcome(lost, 'GET', path)]).toEqual([path, NOT_DECLARED]);
   expect(await outcome(lost, 'DELETE', own)).toEqual(NOT_DECLARED);
   expect((await send(lost, 'GET', '/events')).status).toBe(403);
@@ -295,22 +275,14 @@ it('refuses a caller that is bound to an attribute without a filter, and stores 
 
 it.each([
   ['attributes.level=1e400', 'attributes.level must be a number'],
-  ['attributes.level=', 'attributes.level must be a number'],
-  ['attributes.level=%201', 'attributes.level must be a number'],
-  ['attributes.level=0x1', 'attributes.level must be a number'],
-  ['attributes.level=NaN', 'attributes.level must be a number'],
   ['attributes.billable=1', 'attributes.billable must be true or false'],
-  ['attributes.billable=%22true%22', 'attributes.billable must be true or false'],
   ['attributes.userId=', 'attributes.userId must not be empty'],
   ['attributes.userId=%00', 'attributes.userId must not contain U+0000'],
   [`attributes.userId=${'a'.repeat(256)}`, 'attributes.userId must be at most 255 characters'],
   ['attributes.userId=a&attributes.userId=a', 'attributes.userId must not be repeated'],
   ['attributes.userid=ada', expect.stringContaining('unknown parameter: attributes.userid')],
-  ['userId=ada', expect.stringContaining('unknown parameter: userId')],
-  ['attributes=%7B%7D', expect.stringContaining('unknown parameter: attributes')],
   ['attributes.note=1', expect.stringContaining('unknown parameter: attributes.note')],
   ['attributes.__proto__=1', expect.stringContaining('unknown parameter: attributes.__proto__')],
-  ['__proto__=1', expect.stringContaining('unknown parameter: __proto__')],
   ['attributes[userId]=ada', expect.stringContaining('unknown parameter: attributes[userId]')],
   [
     'attributes.userId=a&attributes.level=1&attributes.billable=true&attributes.constructor=a',
