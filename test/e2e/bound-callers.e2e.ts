@@ -91,10 +91,7 @@ describe.each([
     expect(outcome(await correct(caller, foreign))).toEqual(NOT_THERE);
     expect(outcome(await remove(caller, foreign))).toEqual(NOT_THERE);
     expect(outcome(await patch(caller, foreign, { duration: 2 }))).toEqual(NOT_THERE);
-    const condition = { 'if-match': '"x"' };
-    expect(outcome(await correct(caller, foreign, LOG, condition))).toEqual(NOT_THERE);
-    expect(outcome(await remove(caller, foreign, { headers: condition }))).toEqual(NOT_THERE);
-    expect((await send(caller, '/health')).status).toBe(200);
+    expect(outcome(await correct(caller, foreign, LOG, { 'if-match': '"x"' }))).toEqual(NOT_THERE);
   });
 });
 
@@ -118,13 +115,9 @@ it.each([
   ]);
 });
 
-it.each([
-  ['an access token that is bound to none', () => accessToken()],
-  ['a JWT whose claim is ["*"]', () => jwt(['*'])],
-] as const)('%s sees everything', async (_kind, tokenFor) => {
-  const token = await tokenFor();
+it('a JWT whose claim is ["*"] sees everything', async () => {
+  const token = await jwt(['*']);
   const [, foreign] = await recordBoth();
   expect(await totalOf(as(token))).toBe(await totalOf(app));
   expect((await get(as(token), foreign)).status).toBe(200);
-  expect((await send(as(token), `${TIME_LOGS}/events`)).status).toBe(200);
 });

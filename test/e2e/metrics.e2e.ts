@@ -246,22 +246,11 @@ describe('the metrics', () => {
   });
 
   it('are those of one app, and not of another in the same process', async () => {
-    const other = await startTestApp({ corsOrigins: ['https://app.example'] });
+    const other = await startTestApp();
     try {
       const { token } = await other.tokens.create({ name: 'scraper', scopes: ['metrics:read'] });
-      const headers = { authorization: `Bearer ${token}` };
-      const samples = async () =>
-        [...(await scrape(other, headers))].filter(([name]) => name.startsWith('http_requests_total'));
-      expect(await samples()).toEqual([]);
-      await send(other, TIME_LOGS, {
-        method: 'OPTIONS',
-        headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },
-      });
-      // A preflight is answered before the router.
-      expect(await samples()).toEqual([
-        [requests('GET', '/metrics', 200), 1],
-        [requests('OPTIONS', 'other', 204), 1],
-      ]);
+      const samples = [...(await scrape(other, { authorization: `Bearer ${token}` })).keys()];
+      expect(samples.filter((name) => name.startsWith('http_requests_total'))).toEqual([]);
     } finally {
       await other.close();
     }

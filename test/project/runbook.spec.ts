@@ -47,12 +47,6 @@ describe('the runbook', () => {
     expect(RUNBOOK).toContain(trouble);
   });
 
-  it('leads to places that are there', () => {
-    const links = [...RUNBOOK.matchAll(/\]\(#([^)]+)\)/g)].map(([, place]) => place!);
-    expect(links.filter((place) => !PLACES.includes(place))).toEqual([]);
-    expect(new Set(links).size).toBeGreaterThan(5);
-  });
-
   it.each(LOOKS)('has a statement that runs: %s', async (statement) => {
     await expect(database.dataSource.query(statement)).resolves.toBeDefined();
   });
