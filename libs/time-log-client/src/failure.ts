@@ -1,5 +1,5 @@
 import { type components, errorBodyErrorValues } from './openapi.js';
-import type { ServiceErrorCode, TimeLogErrorCode } from './time-log.error.js';
+import type { TimeLogErrorCode } from './time-log.error.js';
 
 /** A complete HTTP response. */
 export interface HttpResponse {
@@ -60,7 +60,7 @@ export function failureOf({ status, headers, text }: HttpResponse, now: number):
 export function parseErrorBody(body: unknown): Failure | undefined {
   const { success, error, message } = (body ?? {}) as Partial<ErrorBody>;
   if (success !== false || typeof error !== 'string' || typeof message !== 'string') return undefined;
-  return isKnown(error)
+  return CODES.has(error)
     ? { code: error, message }
     : { code: 'UNEXPECTED_ANSWER', message: `${error as string}: ${message}` };
 }
@@ -72,10 +72,6 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isKnown(code: string): code is ServiceErrorCode {
-  return CODES.has(code);
 }
 
 function describeUnexpected(status: number, headers: Headers): string {
@@ -92,8 +88,7 @@ function retryAfterMs(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after');
   if (text === null) return undefined;
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
-  // Dates have three formats, all in UTC; that of asctime() has no time zone (section 5.6.7).
-  const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  const date = Date.parse(text);
   const clock = Date.parse(headers.get('date') ?? '') || now;
   return Number.isNaN(date) ? undefined : Math.max(0, date - clock);
 }

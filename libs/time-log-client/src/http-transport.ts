@@ -14,6 +14,8 @@ export interface HttpRequest<T> {
   readonly parse: (response: HttpResponse) => T | undefined;
 }
 
+type UnparsedRequest = Omit<HttpRequest<unknown>, 'parse'>;
+
 /** A GET request whose response is read in parts. */
 export interface DownloadRequest {
   /** The path with its query. */
@@ -46,56 +48,50 @@ export class HttpTransport {
   ) {}
 
   /** Makes a request retryable. All tries share a request id in the log of the service. */
-  retryable<T>(request: HttpRequest<T>): RetryableRequest<T> {
-    const requestId = randomId();
-    const send = async (token: string | undefined, signal: AbortSignal): Promise<Outcome<T>> => {
-      const response = await complete(await this.fetch(request, { token, requestId }, signal));
-      const value = request.parse(response);
-      return value === undefined ? this.failureOf(response) : { value };
-    };
-    return { requestId, send: (token, signal) => this.withFailover(() => send(token, signal), signal) };
+  retryable<T>({ parse, ...request }: HttpRequest<T>): RetryableRequest<T> {
+    return this.repeat<T>(request, async (response) => {
+      const complete = await completed(response);
+      const value = parse(complete);
+      return value === undefined ? this.failureOf(complete) : { value };
+    });
   }
 
   /** Makes the start of a download retryable. */
   download({ path, type }: DownloadRequest): RetryableRequest<Download> {
-    const requestId = randomId();
-    const send = async (token: string | undefined, signal: AbortSignal): Promise<Outcome<Download>> => {
-      // The signal of a try aborts at its end, when the body is still to be read.
-      const controller = new AbortController();
-      const abort = () => controller.abort(signal.reason);
-      signal.addEventListener('abort', abort);
-      try {
-        const response = await this.fetch({ method: 'GET', path }, { token, requestId }, controller.signal);
-        const isSuccess = response.status === 200 && response.headers.get('content-type')?.startsWith(type);
-        if (!isSuccess) return this.failureOf(await complete(response));
-        return { value: downloadOf(response, () => controller.abort()) };
-      } finally {
-        signal.removeEventListener('abort', abort);
-      }
-    };
-    return { requestId, send: (token, signal) => this.withFailover(() => send(token, signal), signal) };
+    return this.repeat({ method: 'GET', path }, async (response) => {
+      const isSuccess = response.status === 200 && response.headers.get('content-type')?.startsWith(type);
+      return isSuccess ? { value: downloadOf(response) } : this.failureOf(await completed(response));
+    });
   }
 
-  /** Sends a request. If the connection fails, the next one goes to the next URL. */
-  private async withFailover<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const [baseUrl, ...others] = this.baseUrls as [string, ...string[]];
-    try {
-      return await send();
-    } catch (error) {
-      // If the caller has aborted, the URL is not at fault. Another call may have moved it already.
-      if (signal.reason !== ABORTED && this.baseUrls[0] === baseUrl) this.baseUrls = [...others, baseUrl];
-      throw error;
-    }
+  /** If the connection fails, the next try or request goes to the next URL. */
+  private repeat<T>(
+    request: UnparsedRequest,
+    receive: (response: Response) => Promise<Outcome<T>>,
+  ): RetryableRequest<T> {
+    const requestId = randomId();
+    const send = async (token: string | undefined, signal: AbortSignal): Promise<Outcome<T>> => {
+      const [baseUrl, ...others] = this.baseUrls as [string, ...string[]];
+      try {
+        return await receive(await this.fetch(baseUrl, request, { token, requestId }, signal));
+      } catch (error) {
+        // If the caller has aborted, the URL is not at fault. Another call may have moved it already.
+        if (signal.reason !== ABORTED && this.baseUrls[0] === baseUrl) this.baseUrls = [...others, baseUrl];
+        throw error;
+      }
+    };
+    return { requestId, send };
   }
 
   private fetch(
-    { method, path, headers, body }: Omit<HttpRequest<unknown>, 'parse'>,
+    baseUrl: string,
+    { method, path, headers, body }: UnparsedRequest,
     { token, requestId }: Sent,
     signal: AbortSignal,
   ): Promise<Response> {
     // The fetch of browsers must not be called as a method.
     const { fetch } = this.runtime;
-    return fetch(this.baseUrls[0]! + path, {
+    return fetch(baseUrl + path, {
       method,
       headers: new Headers({
         ...headers,
@@ -116,12 +112,16 @@ export class HttpTransport {
   }
 }
 
-async function complete(response: Response): Promise<HttpResponse> {
+async function completed(response: Response): Promise<HttpResponse> {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-function downloadOf({ headers, body }: Response, close: () => void): Download {
+function downloadOf({ headers, body }: Response): Download {
   const reader = body?.getReader();
-  const read = async () => (await reader?.read())?.value;
-  return { headers, read, close };
+  return {
+    headers,
+    read: async () => (await reader?.read())?.value,
+    // A connection that has failed rejects.
+    close: () => void reader?.cancel().catch(() => undefined),
+  };
 }

@@ -1,8 +1,8 @@
 import { type Failure, isTransient, leavesOutcomeUnknown } from './failure.js';
 import type { Runtime } from './runtime.js';
-import type { Token } from './arguments.js';
+import type { RetryLimits, Token } from './arguments.js';
 import { TimeLogError } from './time-log.error.js';
-import { ABORTED, runWithTimeout, TIMED_OUT } from './run-with-timeout.js';
+import { ABORTED, runWithTimeout, TIMED_OUT, wait } from './run-with-timeout.js';
 
 /** The upper limit of the random delay before the first retry. It doubles with each retry. */
 const FIRST_DELAY_MS = 250;
@@ -32,12 +32,6 @@ export interface RetryableRequest<T> {
   readonly afterUncertainTry?: (outcome: Outcome<T>) => Outcome<T>;
 }
 
-/** The options of a call. */
-interface SendOptions {
-  readonly tries: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** The properties of a request that its error reports. */
 interface SentRequest {
   readonly tryCount?: number;
@@ -48,13 +42,9 @@ interface SentRequest {
   readonly possibleChange?: string;
 }
 
-interface SenderOptions {
+interface SenderOptions extends Required<RetryLimits> {
   /** Undefined if requests have no token. */
   readonly token: Token | undefined;
-  /** The maximum milliseconds of one try. */
-  readonly timeout: number;
-  /** The maximum milliseconds of a whole call. */
-  readonly deadline: number;
 }
 
 /** Sends requests, and repeats them if that may help, within limits of tries and time. */
@@ -68,7 +58,11 @@ export class RetryingSender {
    * Sends a request. Rejects with TimeLogError, or with the error of the `token` function if the call has stored no
    * logs before.
    */
-  async send<T>(request: RetryableRequest<T>, { tries, signal }: SendOptions): Promise<T> {
+  async send<T>(
+    request: RetryableRequest<T>,
+    signal: AbortSignal | undefined,
+    tries = this.options.tries,
+  ): Promise<T> {
     const end = this.runtime.now() + this.options.deadline;
     const token = await this.getToken(request, signal);
     let isOutcomeUnknown = false;
@@ -102,8 +96,8 @@ export class RetryingSender {
     if (token === undefined) return undefined;
     const unsent = { ...sent, requestId: undefined };
     const get = async () => parseToken(typeof token === 'string' ? token : await token());
-    const wait = runWithTimeout(get, { milliseconds: deadline, signal }, this.runtime.schedule);
-    const text = await wait.catch((cause: unknown) => {
+    const getting = runWithTimeout(get, { milliseconds: deadline, signal }, this.runtime.schedule);
+    const text = await getting.catch((cause: unknown) => {
       if (!sent.stored) throw cause;
       throw errorOf({ code: 'NO_ANSWER', message: 'the token function failed', cause }, unsent);
     });
@@ -141,9 +135,7 @@ export class RetryingSender {
     const jitter = random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (tryCount - 1));
     const milliseconds = (failure.retryAfter ?? 0) + jitter;
     if (now() + milliseconds >= end) return failure;
-    const never = () => new Promise<never>(() => undefined);
-    const reason = await runWithTimeout(never, { milliseconds, signal }, schedule);
-    if (reason === ABORTED) return abortFailure(signal);
+    if ((await wait({ milliseconds, signal }, schedule)) === ABORTED) return abortFailure(signal);
     // The machine may have been suspended for longer than the lifetime of the key.
     return now() >= end ? failure : undefined;
   }

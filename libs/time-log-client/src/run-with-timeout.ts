@@ -12,8 +12,8 @@ export const TIMED_OUT = Symbol('TIMED_OUT');
 export const ABORTED = Symbol('ABORTED');
 
 /**
- * Runs work until the timeout or the abort of a signal, and then aborts the signal of the work with
- * TIMED_OUT or ABORTED as its reason.
+ * Runs work until the timeout or the abort of a signal. If the work has not ended by then, aborts its
+ * signal with TIMED_OUT or ABORTED as the reason.
  */
 export async function runWithTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -37,6 +37,14 @@ export async function runWithTimeout<T>(
     return await Promise.race([work(controller.signal), interruption]);
   } finally {
     stopWaiting();
-    controller.abort(reason);
+    if (reason) controller.abort(reason);
   }
+}
+
+/** Waits until the timeout or the abort of a signal. */
+export function wait(
+  limits: WaitLimits,
+  schedule: Runtime['schedule'],
+): Promise<typeof TIMED_OUT | typeof ABORTED> {
+  return runWithTimeout(() => new Promise<never>(() => undefined), limits, schedule);
 }

@@ -49,6 +49,13 @@ const missing = refused(404, 'NOT_FOUND');
 const lost: Reaction = () => new TypeError('fetch failed');
 const deleted: Reaction = () => new Response(null, { status: 204 });
 const silent: Reaction = () => 'nothing';
+const truncated: Reaction = () =>
+  new Response(new ReadableStream({ pull: (stream) => stream.error(new Error('truncated')) }));
+/** The reactions after which a request is repeated. */
+const TRANSIENT = [
+  ...[lost, unavailable, limited, truncated, refused(408, 'REQUEST_TIMEOUT')],
+  ...[answered(502, ''), answered(504, '')],
+];
 
 /** A runtime with a fake service, whose clock advances only while nothing else can happen. */
 class FakeRuntime implements Runtime {
@@ -186,9 +193,9 @@ const BODIES = new Map<Act, [body: object, headers: object]>([
 
 describe('a call', () => {
   it.each(CALLS)('sends its request, and repeats it unchanged: %s', async (request, act, answer, result) => {
-    const { client, runtime } = clientOf([lost, unavailable, answered(502, ''), answer]);
+    const { client, runtime } = clientOf([...TRANSIENT, answer]);
     expect(await act(client)).toEqual(result);
-    expect(runtime.requestLines).toEqual(Array(4).fill(request));
+    expect(runtime.requestLines).toEqual(Array(8).fill(request));
     const [{ init: first }] = runtime.requests as [(typeof runtime.requests)[0]];
     const [body, headers] = BODIES.get(act) ?? [];
     expect(Object.fromEntries(new Headers(first.headers))).toEqual({
@@ -255,33 +262,14 @@ describe('record', () => {
     expect(new Set(runtime.header('idempotency-key')).size).toBe(2);
   });
 
-  it.each([
-    ['408', refused(408, 'REQUEST_TIMEOUT')],
-    ['429', limited],
-    ['504 of a proxy', answered(504, '')],
-    [
-      'a truncated response',
-      () => new Response(new ReadableStream({ pull: (it) => it.error(new Error('truncated')) })),
-    ],
-  ] as [string, Reaction][])('is repeated with the same key and request id after %s', async (_, answer) => {
-    const { client, runtime } = clientOf([answer, answer, recorded]);
-    expect(await client.record(LOG, { idempotencyKey: 'mine' })).toEqual(RECORDED);
-    expect(runtime.header('idempotency-key')).toEqual(['mine', 'mine', 'mine']);
-    expect(new Set(runtime.header('x-request-id')).size).toBe(1);
-  });
-
-  it.each([
-    [400, 'VALIDATION_ERROR'],
-    [403, 'FORBIDDEN'],
-    [415, 'UNSUPPORTED_MEDIA_TYPE'],
-    [417, 'EXPECTATION_FAILED'],
-  ])('rejects after one try when it is refused with %d %s', async (status, code) => {
-    const { client, runtime } = clientOf([refused(status, code, { 'x-request-id': 'of-the-service' })]);
+  it('rejects after one try when it is refused', async () => {
+    const headers = { 'x-request-id': 'of-the-service' };
+    const { client, runtime } = clientOf([refused(400, 'VALIDATION_ERROR', headers)]);
     expect(await failure(client.record(LOG, { idempotencyKey: 'mine' }))).toMatchObject({
       name: 'TimeLogError',
-      code,
-      message: `says ${code}`,
-      status,
+      code: 'VALIDATION_ERROR',
+      message: 'says VALIDATION_ERROR',
+      status: 400,
       requestId: 'of-the-service',
       retryAfter: undefined,
       isOutcomeUnknown: false,
@@ -544,34 +532,42 @@ describe('export', () => {
     expect(runtime.requests).toHaveLength(1);
   });
 
-  it('ends with the signal, and closes the connection if the loop is left', async () => {
-    for (const leave of ['abort', 'break', 'return', 'clear'] as const) {
-      const stop = new AbortController();
-      let sent: AbortSignal | undefined;
-      const { client } = clientOf([], {
-        fetch: async (_url, { signal }) => {
-          sent = signal!;
-          return exported(
-            new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode(linesOf(RECORDED))) }),
-          )() as Response;
-        },
-      });
-      const full = new Error('no space');
-      if (leave === 'clear') {
+  const stop = new AbortController();
+  const startExport = (client: TimeLogClient) => client.export({}, { signal: stop.signal });
+  it.each<[string, Act]>([
+    ['before a log is read', async (client) => (await startExport(client)).return()],
+    [
+      'in the loop',
+      async (client) => {
+        for await (const log of await startExport(client)) if (log.id === ITEM.id) break;
+      },
+    ],
+    [
+      'because the copy fails',
+      async (client) => {
+        const full = new Error('no space');
         const copy = Object.assign(new Map(), { clear: () => Promise.reject(full) });
         await expect(client.copy(copy)).rejects.toBe(full);
-        expect(sent!.aborted).toBe(true);
-        continue;
-      }
-      const logs = await client.export({}, { signal: stop.signal });
-      if (leave !== 'return') await logs.next();
-      expect(sent!.aborted).toBe(false);
-      if (leave === 'abort') {
+      },
+    ],
+    [
+      'by the signal',
+      async (client) => {
+        const logs = await startExport(client);
         stop.abort();
         expect((await failure(logs.next())).code).toBe('ABORTED');
-      } else await logs.return();
-      expect(sent!.aborted).toBe(true);
-    }
+      },
+    ],
+  ])('closes the connection if it is left %s', async (_when, leave) => {
+    let isClosed = false;
+    const body = new ReadableStream({
+      start: (stream) => stream.enqueue(new TextEncoder().encode(linesOf(RECORDED))),
+      cancel: () => {
+        isClosed = true;
+      },
+    });
+    await leave(clientOf([exported(body)]).client);
+    expect(isClosed).toBe(true);
   });
 
   itRejects(exportAll, [['a page of HTML', [html(200, '<h1>Welcome</h1>')], unexpected(200, 'text/html')]]);
@@ -654,11 +650,8 @@ describe('correct', () =>
   ]));
 
 describe('delete', () => {
-  it.each([
-    ['a lost connection', lost],
-    ['504 of a proxy', answered(504, '')],
-  ] as [string, Reaction][])('resolves if the log is missing after %s', async (_what, answer) => {
-    const { client, runtime } = clientOf([answer, missing]);
+  it('resolves if the log is missing after a lost connection', async () => {
+    const { client, runtime } = clientOf([lost, missing]);
     await expect(client.delete(ITEM.id)).resolves.toBeUndefined();
     expect(runtime.requests).toHaveLength(2);
   });
@@ -677,7 +670,6 @@ describe('delete', () => {
       2,
     ],
     ['200 with a log', [found], unexpected(200) + MAY_BE_DELETED],
-    ['200 with a log later', [lost, found], `${unexpected(200)}; gave up after 2 tries${MAY_BE_DELETED}`],
     ['404 of a proxy', [html(404, '<html>')], unexpected(404, 'text/html')],
   ]);
 });
@@ -755,8 +747,6 @@ describe('the delays between tries', () => {
     ['seconds', { 'retry-after': '7' }, 7_000],
     ['none', { 'retry-after': '0' }, 0],
     ['a date', { 'retry-after': 'Sat, 31 Jan 2026 09:30:09 GMT' }, 9_000],
-    ['a date as RFC 850 has it', { 'retry-after': 'Saturday, 31-Jan-26 09:30:09 GMT' }, 9_000],
-    ['a date as asctime() has it', { 'retry-after': 'Sat Jan 31 09:30:09 2026' }, 9_000],
     ['a date in the past', { 'retry-after': 'Sat, 31 Jan 2026 09:29:00 GMT' }, 0],
     [
       'a date by a clock that is ahead',
@@ -803,12 +793,6 @@ describe('the limits of a call', () => {
   it('apply to a fetch that ignores its signal', async () => {
     const { client } = clientOf([], { fetch: () => new Promise(() => undefined), tries: 1 });
     expect((await failure(client.listPage())).message).toBe('no response in time');
-  });
-
-  it('allow a response to the try after one that timed out', async () => {
-    const { client, runtime } = clientOf([silent, recorded]);
-    expect(await client.record(LOG)).toEqual(RECORDED);
-    expect(runtime.times).toEqual([0, 10_000]);
   });
 });
 

@@ -23,7 +23,7 @@ import {
 import { iterateLogs } from './iterate-logs.js';
 import { type Outcome, RetryingSender } from './retrying-sender.js';
 import { splitLogs } from './split-logs.js';
-import { runWithTimeout } from './run-with-timeout.js';
+import { wait } from './run-with-timeout.js';
 import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
 import {
   type CallOptions,
@@ -84,21 +84,17 @@ export class TimeLogClient implements TimeLogs {
   private readonly transport: HttpTransport;
   private readonly path: string;
   private readonly sender: RetryingSender;
-  private readonly tries: number;
   private readonly schedule: Runtime['schedule'];
 
   /** Throws TypeError if an option is invalid. */
   constructor(options: TimeLogClientOptions, runtime: Runtime = RUNTIME) {
     const { token, fetch = runtime.fetch } = options;
-    const { tries, ...limits } = withDefaults(options);
-    this.tries = tries;
     this.schedule = runtime.schedule;
     this.path = parsePath(options.path ?? DEFAULT_PATH);
     this.transport = new HttpTransport(parseBaseUrls(options.baseUrl), { ...runtime, fetch });
-    this.sender = new RetryingSender({ token, ...limits }, runtime);
+    this.sender = new RetryingSender({ token, ...withDefaults(options) }, runtime);
   }
 
-  /** Records exactly one log, even if the request is sent several times. */
   async record(
     log: NewTimeLog,
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
@@ -112,7 +108,7 @@ export class TimeLogClient implements TimeLogs {
       parse: logBody(201),
     });
     const retryable = { ...request, idempotencyKey, possibleChange: POSSIBLY_RECORDED };
-    return this.sender.send(retryable, { tries: this.tries, signal });
+    return this.sender.send(retryable, signal);
   }
 
   /**
@@ -133,7 +129,7 @@ export class TimeLogClient implements TimeLogs {
         path: `${this.path}/batch`,
         headers: { ...JSON_TYPE, 'Idempotency-Key': `${idempotencyKey}-${first}` },
         body: `{"timeLogs":[${texts.join(',')}]}`,
-        parse: jsonBody((body) => withLength(texts.length, parseLogs(body)), 201),
+        parse: jsonBody((body) => parseLogs(body, texts.length), 201),
       });
       const request = {
         ...part,
@@ -144,14 +140,14 @@ export class TimeLogClient implements TimeLogs {
         send: async (...sent: Parameters<typeof part.send>) =>
           withIndexesFrom(first, await part.send(...sent)),
       };
-      recorded.push(...(await this.sender.send(request, { tries: this.tries, signal })));
+      recorded.push(...(await this.sender.send(request, signal)));
     }
     return recorded;
   }
 
   /** Returns the log with an id. Rejects with TimeLogError NOT_FOUND if it does not exist. */
   async get(id: string, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
-    return this.send({ method: 'GET', path: this.pathOf(id), parse: logBody() }, this.tries, signal);
+    return this.send({ method: 'GET', path: this.pathOf(id), parse: logBody() }, signal);
   }
 
   /**
@@ -180,7 +176,7 @@ export class TimeLogClient implements TimeLogs {
 
   /** Deletes the log with an id. Rejects with TimeLogError NOT_FOUND if it does not exist. */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
-    const parse = ({ status }: HttpResponse) => (status === 204 ? true : undefined);
+    const parse = ({ status }: HttpResponse) => status === 204 || undefined;
     // An earlier try has deleted the log.
     const afterUncertainTry = (outcome: Outcome<true>): Outcome<true> =>
       'code' in outcome && outcome.code === 'NOT_FOUND' ? { value: true } : outcome;
@@ -188,10 +184,6 @@ export class TimeLogClient implements TimeLogs {
     await this.change(id, request, 'deleted: delete it again', options, afterUncertainTry);
   }
 
-  /**
-   * Yields all matching logs in the order of the list, each once. Logs that are recorded meanwhile
-   * may be included. Rejects with TimeLogError LIST_CHANGED if the last yielded log was deleted.
-   */
   list(
     filter: TimeLogFilter = {},
     { pageSize = MAX_PAGE_SIZE, signal }: ListOptions = {},
@@ -200,16 +192,14 @@ export class TimeLogClient implements TimeLogs {
     return iterateLogs((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
   }
 
-  /** Returns a page of the matching logs, and the number of all. */
   async listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
     const path = this.path + queryOf(filter);
-    return this.send({ method: 'GET', path, parse: jsonBody(parsePage) }, this.tries, signal);
+    return this.send({ method: 'GET', path, parse: jsonBody(parsePage) }, signal);
   }
 
-  /** Returns the number of matching logs and the sum of their durations; with `by`, per group. */
   async totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
     const path = `${this.path}/totals${queryOf(filter)}`;
-    return this.send({ method: 'GET', path, parse: jsonBody(parseTotals) }, this.tries, signal);
+    return this.send({ method: 'GET', path, parse: jsonBody(parseTotals) }, signal);
   }
 
   /**
@@ -235,8 +225,8 @@ export class TimeLogClient implements TimeLogs {
    */
   async copy(copy: TimeLogCopy, { after, ...options }: EventsOptions = {}): Promise<string | undefined> {
     const startExport = () => this.export({ projectId: options.projectId }, options);
-    const wait = (milliseconds: number) => this.wait(milliseconds, options.signal);
-    return copyLogs({ ...this.feedReader(after, options), startExport, wait }, copy, after);
+    const pause = (milliseconds: number) => this.pause(milliseconds, options.signal);
+    return copyLogs({ ...this.feedReader(after, options), startExport, wait: pause }, copy, after);
   }
 
   /**
@@ -257,16 +247,15 @@ export class TimeLogClient implements TimeLogs {
     const projects = projectId === undefined ? undefined : [projectId].flat().join();
     const readPage = (lastEventId: string | undefined) => {
       const path = `${this.path}/events${queryOf({ lastEventId, limit: pageSize, projectId: projects })}`;
-      return this.send({ method: 'GET', path, parse: parseEventPage }, this.tries, signal);
+      return this.send({ method: 'GET', path, parse: parseEventPage }, signal);
     };
-    const pause = wait === undefined ? undefined : () => this.wait(wait, signal);
+    const pause = wait === undefined ? undefined : () => this.pause(wait, signal);
     return { readPage, pageSize, pause };
   }
 
   /** Waits, also until the signal aborts. The next request then rejects. */
-  private wait(milliseconds: number, signal: AbortSignal | undefined): Promise<unknown> {
-    const never = () => new Promise<never>(() => undefined);
-    return runWithTimeout(never, { milliseconds, signal }, this.schedule);
+  private pause(milliseconds: number, signal: AbortSignal | undefined): Promise<unknown> {
+    return wait({ milliseconds, signal }, this.schedule);
   }
 
   /**
@@ -286,7 +275,8 @@ export class TimeLogClient implements TimeLogs {
 
   /** Resolves if the service is available; otherwise rejects with the reason after one try. */
   async health({ signal }: CallOptions = {}): Promise<void> {
-    await this.send({ method: 'GET', path: '/health', parse: parseHealth }, 1, signal);
+    const parse = ({ status, text }: HttpResponse) => (status === 200 && text === 'OK') || undefined;
+    await this.send({ method: 'GET', path: '/health', parse }, signal, 1);
   }
 
   /** Returns the path of the log with an id. Throws TypeError if the id is not a UUID. */
@@ -315,7 +305,7 @@ export class TimeLogClient implements TimeLogs {
       isConditional,
       ...(afterUncertainTry && { afterUncertainTry }),
     };
-    return this.sender.send(retryable, { tries: this.tries, signal });
+    return this.sender.send(retryable, signal);
   }
 
   private async download(
@@ -326,14 +316,14 @@ export class TimeLogClient implements TimeLogs {
   ) {
     const path = `${this.path}/export${queryOf({ ...filter, format })}`;
     const request = this.transport.download({ path, type });
-    const download = await this.sender.send(request, { tries: this.tries, signal });
+    const download = await this.sender.send(request, signal);
     const sent = { requestId: request.requestId!, signal };
     const parts = iterateBytes(download, (read) => this.sender.receive(read, sent));
     return { download, parts };
   }
 
-  private send<T>(request: HttpRequest<T>, tries: number, signal: AbortSignal | undefined): Promise<T> {
-    return this.sender.send(this.transport.retryable(request), { tries, signal });
+  private send<T>(request: HttpRequest<T>, signal: AbortSignal | undefined, tries?: number): Promise<T> {
+    return this.sender.send(this.transport.retryable(request), signal, tries);
   }
 }
 
@@ -352,10 +342,6 @@ function logBody(expectedStatus = 200) {
   };
 }
 
-function withLength<T>(length: number, items: T[] | undefined): T[] | undefined {
-  return items?.length === length ? items : undefined;
-}
-
 /** Makes the indexes of logs in the message of a failure those of all logs. */
 function withIndexesFrom<T>(first: number, outcome: Outcome<T>): Outcome<T> {
   if ('value' in outcome) return outcome;
@@ -363,10 +349,6 @@ function withIndexesFrom<T>(first: number, outcome: Outcome<T>): Outcome<T> {
     ...outcome,
     message: outcome.message.replace(INDEX_IN_PART, (index) => `${first + Number(index)}`),
   };
-}
-
-function parseHealth({ status, text }: HttpResponse): true | undefined {
-  return status === 200 && text === 'OK' ? true : undefined;
 }
 
 function queryOf(filter: object): string {

@@ -8,7 +8,7 @@ import {
 } from './arguments.js';
 import { type Failure, parseErrorBody } from './failure.js';
 import { iterateLogs } from './iterate-logs.js';
-import { type Outcome, RetryingSender } from './retrying-sender.js';
+import { type Outcome, type RetryableRequest, RetryingSender } from './retrying-sender.js';
 import { randomId, type Runtime, RUNTIME } from './runtime.js';
 import {
   type CallOptions,
@@ -71,31 +71,23 @@ interface Message<T> {
 export class TimeLogMessageClient implements TimeLogs {
   private readonly proxy: MessageProxy;
   private readonly sender: RetryingSender;
-  private readonly tries: number;
 
   /** Throws TypeError if an option is invalid. */
   constructor(options: TimeLogMessageClientOptions, runtime: Omit<Runtime, 'fetch'> = RUNTIME) {
-    const { tries, ...limits } = withDefaults(options);
     this.proxy = options.proxy;
-    this.tries = tries;
-    this.sender = new RetryingSender({ token: options.token, ...limits }, runtime);
+    this.sender = new RetryingSender({ token: options.token, ...withDefaults(options) }, runtime);
   }
 
-  /** Records exactly one log, even if the message is sent several times. */
   async record(
     timeLog: NewTimeLog,
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
   ): Promise<RecordedTimeLog> {
     requireKey(idempotencyKey);
     const message = { pattern: 'time-log.record.v1', data: { idempotencyKey, timeLog }, parse: parseLog };
-    return this.call(message, { idempotencyKey, signal });
+    return this.call(message, signal, { idempotencyKey, possibleChange: POSSIBLY_RECORDED });
   }
 
-  /**
-   * Yields all matching logs in the order of the list, each once. Logs that are recorded meanwhile
-   * may be included. Reduces the page size if a page is too large for the transport. Rejects with
-   * TimeLogError LIST_CHANGED if the last yielded log was deleted.
-   */
+  /** The page size is reduced if a page is too large for the transport. */
   list(
     filter: TimeLogFilter = {},
     { pageSize = MAX_PAGE_SIZE, signal }: ListOptions = {},
@@ -104,30 +96,23 @@ export class TimeLogMessageClient implements TimeLogs {
     return iterateLogs((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
   }
 
-  /** Returns a page of the matching logs, and the number of all. */
   async listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
     const data = { query: parametersOf(filter) };
-    return this.call({ pattern: 'time-log.list.v1', data, parse: parsePage }, { signal });
+    return this.call({ pattern: 'time-log.list.v1', data, parse: parsePage }, signal);
   }
 
-  /** Returns the number of matching logs and the sum of their durations; with `by`, per group. */
   async totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
     const data = { query: parametersOf(filter) };
-    return this.call({ pattern: 'time-log.totals.v1', data, parse: parseTotals }, { signal });
+    return this.call({ pattern: 'time-log.totals.v1', data, parse: parseTotals }, signal);
   }
 
   private call<T>(
     message: Message<T>,
-    {
-      idempotencyKey,
-      signal,
-    }: { readonly idempotencyKey?: string; readonly signal: AbortSignal | undefined },
+    signal: AbortSignal | undefined,
+    change?: Pick<RetryableRequest<T>, 'idempotencyKey' | 'possibleChange'>,
   ): Promise<T> {
-    const request = {
-      send: (token: string | undefined, trySignal: AbortSignal) => this.send(message, token, trySignal),
-      ...(idempotencyKey !== undefined && { idempotencyKey, possibleChange: POSSIBLY_RECORDED }),
-    };
-    return this.sender.send(request, { tries: this.tries, signal });
+    const send = (token: string | undefined, trySignal: AbortSignal) => this.send(message, token, trySignal);
+    return this.sender.send({ send, ...change }, signal);
   }
 
   private send<T>(

@@ -138,10 +138,10 @@ export function parseLog(body: unknown): RecordedTimeLog | undefined {
   return success === true && typeof data?.id === 'string' ? data : undefined;
 }
 
-/** Returns the logs in a response body; undefined if it is another body. */
-export function parseLogs(body: unknown): RecordedTimeLog[] | undefined {
+/** Returns a number of logs in a response body; undefined if it is another body. */
+export function parseLogs(body: unknown, count: number): RecordedTimeLog[] | undefined {
   const { success, data } = (body ?? {}) as Partial<Schemas['TimeLogsRecorded']>;
-  return success === true && Array.isArray(data) ? data : undefined;
+  return success === true && Array.isArray(data) && data.length === count ? data : undefined;
 }
 
 /** Returns the page in a response body; undefined if it is another body. */
