@@ -2,10 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { timesOf } from '../../support/extent.js';
 import type { Loss } from '../../support/lossy-proxy.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { create } from '../../support/requests.js';
 import type { IntendedLog } from './support/ledger.js';
-import { serve } from './support/serve.js';
-import { type ServiceUnderWrites, TOKEN, underWrites } from './support/service-under-writes.js';
+import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
 import { useCluster, useLossyProxy } from './support/use-cluster.js';
 
 const ROUNDS = timesOf(20, 1);
@@ -82,26 +80,6 @@ describe('a create whose commit is in flight', () => {
         await scene.restart();
         expect(await writers.record(doomed)).toMatchObject({ kind: 'acknowledged' });
         expect(await stored([doomed])).toBe(1);
-      }
-    }));
-
-  it('is made once when it comes 50 times at once over two services, and all get its answer', () =>
-    underWrites({ database: postgres, areKeyed: true }, async ({ service, url, writers, ledger }) => {
-      const services = [service, await serve(url)];
-      for (let round = 0; round < ROUNDS; round++) {
-        const log = ledger.intend();
-        // The key that a writer would use.
-        const headers = { 'idempotency-key': log.description };
-        const answers = await Promise.all(
-          Array.from({ length: 50 }, (_, index) =>
-            create({ port: services[index % 2]!.port, token: TOKEN }, log, headers),
-          ),
-        );
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-        expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-        const { data } = answers[0]!.body as { data: object };
-        // Once more as a writer, so that the audit knows of it.
-        expect(await writers.record(log)).toMatchObject({ kind: 'acknowledged', log: data });
       }
     }));
 });

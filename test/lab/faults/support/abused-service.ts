@@ -1,6 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { ServiceProcess } from '../../../support/service-process.js';
 import { percentiles } from '../../bench/statistics.js';
@@ -26,10 +23,4 @@ export async function memoryFromNow(service: ServiceProcess) {
     console.log(`${what}: ${livez}${before.toFixed()} to ${peak.toFixed()} MB`);
     return { before, peak };
   };
-}
-
-/** Starts a fixture of this folder in a process of its own. */
-export function startAbusers(fixture: string, argument: object) {
-  const child = fork(join(import.meta.dirname, fixture), [JSON.stringify(argument)], { execArgv: [] });
-  return { child, exit: once(child, 'exit') };
 }

@@ -8,12 +8,8 @@ const running: ServiceProcess[] = [];
 afterEach(() => Promise.all(running.splice(0).map((service) => service.end('SIGKILL'))));
 
 /** Starts the service with the declared token; it is killed after the test. */
-export async function serve(
-  databaseUrl: string,
-  env: Env = {},
-  wrapper?: readonly string[],
-): Promise<ServiceProcess> {
-  const service = await startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN, ...env }, wrapper);
+export async function serve(databaseUrl: string, env: Env = {}): Promise<ServiceProcess> {
+  const service = await startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN, ...env });
   running.push(service);
   return service;
 }

@@ -15,8 +15,6 @@ const objects = (bytes) => `[{}${',{}'.repeat(bytes / 3)}]`;
 const many = (bytes) => Buffer.concat(Array(500).fill(bytes));
 
 const kinds = {
-  /** Says nothing. */
-  idle: () => undefined,
   /** Messages that do not end, with characters of three bytes: 5.7 MB. */
   wide: (socket) => socket.write(`2000000#${'€'.repeat(1_900_000)}`),
   /** Tokens that must be looked up. */
