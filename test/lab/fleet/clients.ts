@@ -15,8 +15,8 @@ class TimedLedger extends Ledger {
   /** Answered 503. */
   refused = 0;
 
-  override settle(log: IntendedLog, outcome: Outcome, took: number): void {
-    super.settle(log, outcome, took);
+  override settle(log: IntendedLog, outcome: Outcome): void {
+    super.settle(log, outcome);
     if (outcome.kind === 'acknowledged') this.times.push(performance.now());
     else if (outcome.kind === 'refused') this.refused++;
     else if (outcome.kind === 'cut') this.closed++;

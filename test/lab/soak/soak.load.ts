@@ -78,7 +78,7 @@ it(`a service holds after ${MINUTES} minutes with a fault every 20 seconds what 
           `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
         () => socket.resetAndDestroy(),
       );
-      ledger.settle(log, { kind: 'cut' }, 0);
+      ledger.settle(log, { kind: 'cut' });
     };
     const outage = async (how: 'SIGINT' | 'SIGQUIT') => {
       await postgres.end(how);

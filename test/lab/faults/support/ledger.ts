@@ -31,8 +31,6 @@ export class Ledger {
   readonly unexpected: string[] = [];
   /** Descriptions of the creates that have left their client and are not answered yet. */
   readonly inFlight = new Set<string>();
-  /** Milliseconds of each acknowledged create, in order. */
-  readonly latencies: number[] = [];
   private readonly projects: readonly string[];
   private readonly begun = new Set<string>();
 
@@ -73,10 +71,9 @@ export class Ledger {
   }
 
   /** Notes the outcome of a create; that of a repeated one replaces what was not known before. */
-  settle({ description }: IntendedLog, outcome: Outcome, took: number): void {
+  settle({ description }: IntendedLog, outcome: Outcome): void {
     this.inFlight.delete(description);
     if (outcome.kind === 'acknowledged') {
-      this.latencies.push(took);
       this.unknown.delete(description);
       this.acknowledged.set(description, outcome.log);
     } else if (outcome.kind === 'unexpected') this.unexpected.push(outcome.what);

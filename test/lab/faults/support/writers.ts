@@ -112,11 +112,9 @@ export class Writers {
    */
   async record(...logs: [IntendedLog, ...IntendedLog[]]): Promise<Outcome | undefined> {
     const { ledger } = this.options;
-    const began = performance.now();
     const outcomes = await this.send(logs);
-    const took = performance.now() - began;
     if (outcomes === undefined) ledger.inFlight.delete(logs[0].description);
-    else for (const [index, log] of logs.entries()) ledger.settle(log, outcomes[index] ?? outcomes[0], took);
+    else for (const [index, log] of logs.entries()) ledger.settle(log, outcomes[index] ?? outcomes[0]);
     for (const look of this.waiters) look();
     return outcomes?.[0];
   }
