@@ -101,7 +101,7 @@ describe('the core alone', () => {
       numPassedTests: number;
     };
     expect(testResults.filter(({ status }) => status !== 'passed').map(({ message }) => message)).toEqual([]);
-    expect(numPassedTests).toBeGreaterThan(800);
+    expect(numPassedTests).toBeGreaterThan(100);
   });
 
   it('records, lists, sums and reports its health', async () => {
