@@ -31,7 +31,7 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-function serverOfWorker(): string {
+export function serverOfWorker(): string {
   const { TEST_DATABASE_URL } = process.env;
   if (TEST_DATABASE_URL === undefined) throw new Error('test/support/global-setup.mjs has not run');
   return TEST_DATABASE_URL;
@@ -50,20 +50,16 @@ async function copy(database: string, serverUrl: string): Promise<TestDatabase> 
     name,
     url: superuserUrl.replace('//postgres@', `//${name}@`),
     superuserUrl,
-    drop: async () => {
-      await query(serverUrl, `drop database ${name} with (force)`, `drop role ${name}`);
-    },
+    drop: () => query(serverUrl, `drop database ${name} with (force)`, `drop role ${name}`),
   };
 }
 
-/** The result of the last statement; each is in a transaction of its own. */
-async function query(connectionString: string, ...statements: string[]): Promise<pg.QueryResult> {
+/** Runs statements, each in a transaction of its own. */
+export async function query(connectionString: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
-    let result: pg.QueryResult | undefined;
-    for (const statement of statements) result = await client.query(statement);
-    return result!;
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }
