@@ -31,7 +31,8 @@ export class PostgresCluster {
   private readonly log: string[] = [];
 
   private constructor(
-    private readonly directory: string,
+    /** The directory of the temporary files, in which the files of the server lie. */
+    readonly place: string,
     private readonly installation: Installation,
     private readonly settings: Settings,
   ) {}
@@ -49,52 +50,26 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /**
-   * Another server that follows this one and can be read from (streaming replication), over the socket or a port of
-   * loopback that leads here.
-   */
-  async createStandby(port?: number): Promise<PostgresCluster> {
-    const host =
-      port === undefined ? socketDirectoryOf(this.installation.dataDirectory) : `127.0.0.1 port=${port}`;
-    const standby = await this.copy({
-      signal: 'standby.signal',
-      settings: `primary_conninfo = 'host=${host} user=postgres application_name=standby'`,
-    });
-    await standby.start();
-    return standby;
-  }
-
-  /**
-   * A server that begins to recover where these files end, without an archive, and has a timeline of its own then. Not
-   * started.
-   */
-  createRecovery(): Promise<PostgresCluster> {
-    return this.copy({ signal: 'recovery.signal', settings: `restore_command = 'false'` });
-  }
-
-  /** Another server with a copy of the files as they are, which is not started; this one rests meanwhile. */
-  async copy(role?: { readonly signal: string; readonly settings: string }): Promise<PostgresCluster> {
+  /** Another server that follows this one and can be read from (streaming replication). This one rests meanwhile. */
+  async createStandby(): Promise<PostgresCluster> {
     await this.end('SIGINT');
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
     const files = join(directory, 'postgres');
     await cp(this.installation.dataDirectory, files, { recursive: true });
-    if (role) {
-      await writeFile(join(files, role.signal), '');
-      await appendFile(join(files, 'postgresql.auto.conf'), `${role.settings}\n`);
-    }
-    const other = new PostgresCluster(directory, await install(files, thisMachine), this.settings);
+    await writeFile(join(files, 'standby.signal'), '');
+    await appendFile(
+      join(files, 'postgresql.auto.conf'),
+      `primary_conninfo = 'host=${this.socketDirectory} user=postgres application_name=standby'\n`,
+    );
+    const standby = new PostgresCluster(directory, await install(files, thisMachine), this.settings);
     await this.start();
-    return other;
+    await standby.start();
+    return standby;
   }
 
   /** Path of the server's socket. */
   get socket(): string {
-    return join(socketDirectoryOf(this.installation.dataDirectory), '.s.PGSQL.5432');
-  }
-
-  /** The directory of the temporary files, in which the files of the server lie. */
-  get place(): string {
-    return this.directory;
+    return join(this.socketDirectory, '.s.PGSQL.5432');
   }
 
   /** To whom the server's files belong. */
@@ -119,7 +94,7 @@ export class PostgresCluster {
 
   /** The URL of the database that exists from the beginning, for a superuser. */
   get url(): string {
-    return urlOf(socketDirectoryOf(this.installation.dataDirectory));
+    return urlOf(this.socketDirectory);
   }
 
   /** Starts the server and resolves when it accepts connections. */
@@ -180,12 +155,16 @@ export class PostgresCluster {
   async remove(): Promise<void> {
     this.thaw();
     await this.end('SIGQUIT');
-    await rm(this.directory, { recursive: true, force: true, maxRetries: 5 });
+    await rm(this.place, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  private get socketDirectory(): string {
+    return socketDirectoryOf(this.installation.dataDirectory);
   }
 
   private async tryStart(): Promise<boolean> {
+    const { socketDirectory } = this;
     const { account, binaries, environment, dataDirectory } = this.installation;
-    const socketDirectory = socketDirectoryOf(dataDirectory);
     await openSocketDirectory(socketDirectory, dataDirectory, account.owner('postgres'));
     const settings = {
       listen_addresses: '',
