@@ -58,19 +58,6 @@ describeInChromium('the compiled client in a page of another origin', () => {
       ),
     });
   });
-
-  it('records one log when the answer is lost', async () => {
-    const page = await open('127.0.0.1');
-    let lost = 0;
-    await page.route(`${app.url}/api/v1/time-logs`, async (route) => {
-      await route.fetch();
-      if (lost++ < 2) await route.abort('connectionreset');
-      else await route.continue();
-    });
-    const log = { ...LOG, projectId: randomUUID() };
-    const [{ id }, listed] = await recordAndList(page, app, log);
-    expect([lost, listed.map((item) => item.id)]).toEqual([3, [id]]);
-  });
 });
 
 /** Records a log and lists its project, in the page. Rejects with the facts of an error in its message. */

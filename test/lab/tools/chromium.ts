@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 
@@ -11,8 +10,9 @@ const LIMIT = 90_000;
 /** How a page is opened: its size, and whether it is dark. */
 export type PageOptions = Parameters<Browser['newPage']>[0];
 
-const executable = firstOnPath('chromium', 'chromium-browser', 'google-chrome');
-const missing = executable === undefined ? 'no Chromium is installed' : missingTools();
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+const [executable = ''] = spawnSync('which', NAMES, { encoding: 'utf8' }).stdout.split('\n');
+const missing = executable === '' ? 'no Chromium is installed' : missingTools();
 
 /** `describe` for tests that need Chromium: skipped with one line if it is not installed. */
 export function describeInChromium(name: string, tests: () => void): void {
@@ -28,7 +28,7 @@ export function useChromium(...args: string[]): (options?: PageOptions) => Promi
   let browser: Browser | undefined;
   beforeAll(async () => {
     const { chromium } = await import('playwright-core');
-    browser = await chromium.launch({ executablePath: executable!, timeout: LIMIT, args });
+    browser = await chromium.launch({ executablePath: executable, timeout: LIMIT, args });
   });
   // Pages that stay open take what the next one needs.
   afterEach(async () => {
@@ -48,19 +48,5 @@ function missingTools(): string | undefined {
     return undefined;
   } catch {
     return 'the tools are not installed (node test/lab/tools/install.mjs)';
-  }
-}
-
-function firstOnPath(...names: string[]): string | undefined {
-  const directories = (process.env.PATH ?? '').split(':');
-  return names.flatMap((name) => directories.map((directory) => join(directory, name))).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
