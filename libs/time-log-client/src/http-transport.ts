@@ -49,7 +49,7 @@ export class HttpTransport {
 
   /** Makes a request retryable. All tries share a request id in the log of the service. */
   retryable<T>({ parse, ...request }: HttpRequest<T>): RetryableRequest<T> {
-    return this.repeat<T>(request, async (response) => {
+    return this.repeatable<T>(request, async (response) => {
       const complete = await completed(response);
       const value = parse(complete);
       return value === undefined ? this.failureOf(complete) : { value };
@@ -58,14 +58,14 @@ export class HttpTransport {
 
   /** Makes the start of a download retryable. */
   download({ path, type }: DownloadRequest): RetryableRequest<Download> {
-    return this.repeat({ method: 'GET', path }, async (response) => {
+    return this.repeatable({ method: 'GET', path }, async (response) => {
       const isSuccess = response.status === 200 && response.headers.get('content-type')?.startsWith(type);
       return isSuccess ? { value: downloadOf(response) } : this.failureOf(await completed(response));
     });
   }
 
   /** If the connection fails, the next try or request goes to the next URL. */
-  private repeat<T>(
+  private repeatable<T>(
     request: UnparsedRequest,
     receive: (response: Response) => Promise<Outcome<T>>,
   ): RetryableRequest<T> {

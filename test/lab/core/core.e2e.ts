@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { environment } from '../../support/environment.js';
+import { endProcess, LISTENING, spawnProgram } from '../../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
@@ -105,13 +105,11 @@ describe('the core alone', () => {
   });
 
   it('records, lists, sums and reports its health', async () => {
-    const service = spawn(process.execPath, ['dist/src/main.js'], {
-      cwd: folder,
-      env: environment({ HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN }),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const main = join(folder, 'dist', 'src', 'main.js');
+    const env = { HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN };
+    const { child, printed } = spawnProgram([process.execPath, main], environment(env));
     try {
-      const port = await portOf(service.stdout);
+      const [, port] = await printed(LISTENING);
       const send = async (path: string, body?: object) => {
         const response = await fetch(`http://127.0.0.1:${port}${path}`, {
           headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
@@ -129,8 +127,7 @@ describe('the core alone', () => {
       });
       expect(await send('/api/v1/time-logs/totals')).toMatchObject({ status: 200 });
     } finally {
-      service.kill('SIGKILL');
-      await once(service, 'exit');
+      await endProcess(child, 'SIGKILL');
     }
   });
 
@@ -145,13 +142,3 @@ describe('the core alone', () => {
     });
   });
 });
-
-async function portOf(output: NodeJS.ReadableStream): Promise<string> {
-  let printed = '';
-  for await (const chunk of output) {
-    printed += String(chunk);
-    const listening = /listening on port (\d+)/.exec(printed);
-    if (listening) return listening[1]!;
-  }
-  throw new Error(`it ended: ${printed}`);
-}
