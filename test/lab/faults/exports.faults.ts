@@ -12,7 +12,7 @@ const EXPORT = `${TIME_LOGS}/export?format=ndjson`;
 const LOGS = 30_000;
 const REQUEST = `GET ${EXPORT} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
 const database = useTestDatabase();
-const service = useService(async () => database.url);
+const service = useService(database);
 beforeAll(() =>
   queryOnce(
     database.url,

@@ -42,13 +42,10 @@ const MESSAGE = `${PACKET.length}#${PACKET}`;
 describe('pages of 20 MB', () => {
   const database = useTestDatabase();
   let messages: number;
-  const service = useService(
-    async () => database.url,
-    async () => {
-      messages = await unusedPort();
-      return { ACCESS_TOKEN: `${TOKEN},${OTHER}`, MESSAGES_URL: `tcp://127.0.0.1:${messages}` };
-    },
-  );
+  const service = useService(database, async () => {
+    messages = await unusedPort();
+    return { ACCESS_TOKEN: `${TOKEN},${OTHER}`, MESSAGES_URL: `tcp://127.0.0.1:${messages}` };
+  });
   let client: ClientProxy;
   const target = () => ({ port: service.port, token: TOKEN });
   const expectCreated = async () => expect(outcome(await create(target(), LOG))[0]).toBe(201);

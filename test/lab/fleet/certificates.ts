@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { type Agent, request } from 'node:https';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -51,12 +51,9 @@ export class Certificates {
 
 /**
  * `fetch` over TLS for those who trust this CA. At any address it is to speak to `localhost`. Each request has a
- * connection of its own, unless an agent keeps them.
+ * connection of its own.
  */
-export function fetchOver(
-  identity: Identity,
-  agent: Agent | false = false,
-): (url: string, init?: RequestInit) => Promise<Response> {
+export function fetchOver(identity: Identity): (url: string, init?: RequestInit) => Promise<Response> {
   return (url, { method = 'GET', headers, body, signal } = {}) =>
     new Promise((resolve, reject) => {
       const options = {
@@ -64,7 +61,7 @@ export function fetchOver(
         servername: 'localhost',
         method,
         headers: Object.fromEntries(new Headers(headers)),
-        agent,
+        agent: false,
       };
       const outgoing = request(url, { ...options, signal: signal ?? undefined }, (answer) => {
         buffer(answer).then((bytes) => {

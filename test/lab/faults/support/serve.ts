@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { type ServiceProcess, startService } from '../../../support/service-process.js';
+import type { TestDatabase } from '../../../support/test-database.js';
 import { TOKEN } from './service-under-writes.js';
 
 type Env = Readonly<Record<string, string>>;
@@ -14,15 +15,14 @@ export async function serve(databaseUrl: string, env: Env = {}): Promise<Service
   return service;
 }
 
-/** The service with the declared token for the tests of a file or a `describe` block, on a database of its own. */
+/** The service with the declared token on a database, for the tests of a file or a `describe` block. */
 export function useService(
-  createDatabase: () => Promise<string>,
+  database: Pick<TestDatabase, 'url'>,
   env: () => Env | Promise<Env> = () => ({}),
-): ServiceProcess & { readonly databaseUrl: string } {
-  const service = {} as ServiceProcess & { databaseUrl: string };
+): ServiceProcess {
+  const service = {} as ServiceProcess;
   beforeAll(async () => {
-    service.databaseUrl = await createDatabase();
-    const all = { DATABASE_URL: service.databaseUrl, ACCESS_TOKEN: TOKEN, ...(await env()) };
+    const all = { DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN, ...(await env()) };
     Object.assign(service, await startService(all));
   });
   afterAll(() => service.end('SIGKILL'));
