@@ -11,7 +11,7 @@ class Blabs extends InMemoryTimeLogRepository {
 describe('the contract of a repository', () => {
   it('fails an adapter that is wrong', async () => {
     const cases = timeLogRepositoryContract({ make: () => new Blabs() });
-    const name = 'within an access does not get, correct or delete a log of another project';
+    const name = 'within an access, gets, corrects and deletes a log of another project only if it may';
     await expect(cases.find((one) => one.name === name)!.run()).rejects.toThrow();
   });
 
@@ -23,7 +23,7 @@ describe('the contract of a repository', () => {
       feedOf: itself,
     });
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
-    expect(cases.length).toBeGreaterThan(100);
+    expect(cases.length).toBeGreaterThan(40);
     for (const one of cases.toReversed()) await one.run();
   });
 });

@@ -1,13 +1,8 @@
 import { format } from 'node:util';
-import type { ExportRepository } from '../../../../src/export/index.js';
+import type { ExportedLogs, ExportRepository } from '../../../../src/export/index.js';
 import type { FeedRepository } from '../../../../src/feed/index.js';
 import type { TotalsRepository } from '../../../../src/totals/index.js';
-import type {
-  TimeLog,
-  TimeLogPage,
-  TimeLogRepository,
-  TimeLogValues,
-} from '../../../../src/time-log/index.js';
+import type { TimeLogPage, TimeLogRepository } from '../../../../src/time-log/index.js';
 
 /** One requirement on a repository, as a test. */
 export interface ContractCase {
@@ -28,12 +23,11 @@ export interface ContractOptions<Logs extends TimeLogRepository = TimeLogReposit
   readonly exportOf?: (logs: Logs) => ExportRepository;
 }
 
-/** The repository that cases share, its totals if it has any, and a factory of logs. */
+/** The repository that cases share, and the totals and exports of its logs if it has any. */
 export interface ContractSubject {
   readonly repository: () => TimeLogRepository;
   readonly totals: (() => TotalsRepository) | undefined;
-  /** Returns a log whose id is greater than all earlier ones. */
-  readonly newLog: (values?: Partial<TimeLogValues>) => TimeLog;
+  readonly exports: (() => ExportRepository) | undefined;
 }
 
 /** Collects cases with the functions of a test runner, but does not run them. */
@@ -91,4 +85,11 @@ export async function find(
 ): Promise<TimeLogPage> {
   const { logs, total } = await repository.find(...query);
   return { logs, total };
+}
+
+/** Returns the text of an export. */
+export async function textOf({ content }: ExportedLogs): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of content) parts.push(part);
+  return Buffer.concat(parts).toString();
 }

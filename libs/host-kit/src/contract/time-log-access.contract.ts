@@ -1,114 +1,173 @@
-import { deepEqual, equal, notEqual } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { GROUPINGS } from '../../../../src/totals/index.js';
 import {
   ALL_PROJECTS,
+  type Attributes,
+  attributesIn,
+  type AttributeValues,
+  haveValues,
   normalizedValues,
   PageRequest,
   Period,
   TimeLog,
+  type TimeLogAccess,
+  type TimeLogFilter,
+  type TimeLogValues,
 } from '../../../../src/time-log/index.js';
-import { type ContractSubject, type ContractSuite, find } from './contract-suite.js';
+import { totalsOf } from '../testing/totals-of.js';
+import { type ContractSubject, find, textOf } from './contract-suite.js';
+import { newLog } from './new-log.js';
 
+export const [ONE, OTHER, EMPTY] = [randomUUID(), randomUUID(), randomUUID()].sort() as [
+  string,
+  string,
+  string,
+];
 const ALL = PageRequest.of(1, 1000);
-const everything = { period: Period.of() };
+const SECOND = PageRequest.of(2, 1);
+/** Days on both sides of the boundaries of weeks, months, years and the calendar. */
+const DAYS = [
+  ...['0001-01-01', '0001-01-07', '0001-01-08', '2024-02-29', '2025-12-28', '2025-12-29', '2026-01-04'],
+  ...['2026-01-05', '2026-01-31', '2026-02-01', '9999-12-26', '9999-12-27', '9999-12-31'],
+];
+const DURATIONS = [0.1, 0.2, 1e21, 5e-324, 8, Number.MAX_VALUE, 0.1 + 0.2];
 
-/** Adds the cases of access to projects. */
-export function describeAccess(suite: ContractSuite, { repository, totals, newLog }: ContractSubject): void {
-  suite.describe('within an access', () => {
-    const [own, other, empty, foreign] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-    let owned: TimeLog[];
-    let otherLog: TimeLog;
-    let foreignLog: TimeLog;
-    suite.before(async () => {
-      owned = [
-        newLog({ projectId: own, date: '2026-01-31', duration: 0.1 }),
-        newLog({ projectId: own, date: '2026-02-28', duration: 0.2 }),
-      ];
-      otherLog = newLog({ projectId: other, date: '2026-02-01', duration: 4 });
-      foreignLog = newLog({ projectId: foreign, date: '2026-02-01', duration: 8 });
-      for (const log of [...owned, otherLog, foreignLog]) await repository().add(log);
-    });
+type ProjectAccess = 'all' | readonly string[];
+/** The projects of a filter and of an access, and the first and the last day of the filter. */
+type Query = readonly [
+  projectIds: readonly string[] | undefined,
+  projects: ProjectAccess,
+  from?: string | undefined,
+  to?: string,
+];
 
-    suite.each<[string, readonly string[], number]>(
-      [
-        ['one project', [own], 2],
-        ['several projects', [own, other, empty], 3],
-        ['the same project twice', [other, other], 1],
-        ['a project without logs', [empty], 0],
-        ['no project', [], 0],
-      ],
-      'lists and sums only the logs of %s, of the access or of the filter',
-      async (_name, projectIds, count) => {
-        const logs = [owned[1]!, otherLog, owned[0]!].filter(({ projectId }) =>
-          projectIds.includes(projectId),
-        );
-        const named = { ...everything, projectIds };
-        for (const [filter, access] of [
-          [everything, projectIds],
-          [named, ALL_PROJECTS],
-          [named, [foreign, ...projectIds.toReversed()]],
-          [{ ...everything, projectIds: [foreign, ...projectIds] }, projectIds],
-        ] as const) {
-          deepEqual(await find(repository(), filter, ALL, access), { logs, total: count });
-          for (const [index, log] of logs.entries()) {
-            const page = PageRequest.of(index + 1, 1);
-            deepEqual(await find(repository(), filter, page, access), { logs: [log], total: count });
-          }
-          if (totals === undefined) continue;
-          const { whole, groupCount } = await totals().totals(filter, 'day', ALL, access);
-          deepEqual([whole.count, groupCount], [count, count]);
-          const ofProjects = await totals().totals(filter, 'project', ALL, access);
-          deepEqual(
-            ofProjects.groups.map((group) => 'projectId' in group && group.projectId),
-            [other, own].filter((id) => logs.some(({ projectId }) => projectId === id)),
-          );
-          deepEqual(ofProjects.whole, whole);
-          const byBoth = await totals().totals(filter, 'project,day', ALL, access);
-          deepEqual([byBoth.whole, byBoth.groupCount], [whole, count]);
-        }
-      },
-    );
+const QUERIES: readonly Query[] = [
+  [[ONE, OTHER], ALL_PROJECTS],
+  [[ONE], ALL_PROJECTS],
+  [[EMPTY], ALL_PROJECTS],
+  [undefined, [OTHER, EMPTY]],
+  [undefined, [OTHER, OTHER]],
+  [undefined, []],
+  [[ONE], [OTHER]],
+  [[ONE, EMPTY], [OTHER, ONE], '0001-01-01', '2026-01-31'],
+  [undefined, [ONE, OTHER], '2026-02-01'],
+];
+const PERIODS: readonly Query[] = [
+  [[ONE, OTHER], ALL_PROJECTS, '2025-12-29', '2026-01-31'],
+  [[ONE, OTHER], ALL_PROJECTS, '2025-12-30', '2026-02-01'],
+  [[ONE, OTHER], ALL_PROJECTS, '2024-03-01', '2025-12-27'],
+  [[OTHER], ALL_PROJECTS, '2024-02-29', '2024-02-29'],
+  [[ONE], ALL_PROJECTS, '9999-12-30'],
+  [[OTHER], ALL_PROJECTS, undefined, '0001-01-06'],
+];
 
-    suite.it('finds no logs of other projects', async () => {
-      for (const access of [[own], [own, other], []]) {
-        const filter = { ...everything, projectIds: [foreign] };
-        deepEqual(await find(repository(), filter, ALL, access), { logs: [], total: 0 });
-        const { items, total } = await repository().items(filter, ALL, access);
-        deepEqual([[...items], total], [[], 0]);
-        if (totals === undefined) continue;
-        for (const grouping of [undefined, 'project', 'month', 'project,month'] as const) {
-          deepEqual(await totals().totals(filter, grouping, ALL, access), {
-            whole: { count: 0, duration: '0' },
-            groups: [],
-            groupCount: 0,
-          });
-        }
-      }
-    });
+/** Returns logs of two projects, with the same days, durations and attributes; one has a log more. */
+export function newLogs(attributes: readonly (Attributes | undefined)[] = [undefined]): TimeLog[] {
+  const logs = [ONE, OTHER].flatMap((projectId) =>
+    Array.from({ length: 2 * DAYS.length }, (_, index) =>
+      newLog({
+        projectId,
+        attributes: attributes[index % attributes.length],
+        date: DAYS[(5 * index) % DAYS.length]!,
+        duration: DURATIONS[index % DURATIONS.length]!,
+        description: 'x',
+      }),
+    ),
+  );
+  return [...logs, newLog({ projectId: OTHER, date: '2026-02-01', description: 'x' })];
+}
 
-    suite.it('does not get, correct or delete a log of another project', async () => {
-      const correction = TimeLog.record({ ...normalizedValues(foreignLog), projectId: own }, foreignLog.id);
-      for (const access of [[own, other], []]) {
-        equal(await repository().get(foreignLog.id, access), undefined);
-        equal(await repository().correct(correction, access), undefined);
-        equal(await repository().correct(foreignLog, access), undefined);
-        equal(await repository().delete(foreignLog.id, access), undefined);
-        // Also if it has other values than it is expected to have.
-        equal(await repository().correct(correction, access, undefined, otherLog), undefined);
-        equal(await repository().delete(foreignLog.id, access, undefined, otherLog), undefined);
-      }
-      deepEqual(await repository().get(foreignLog.id, [foreign]), foreignLog);
-    });
+/** Compares all reads of these logs with those that a filter and an access select. */
+export async function compareReads(
+  subject: ContractSubject,
+  logs: readonly TimeLog[],
+  own?: AttributeValues,
+  bound?: AttributeValues,
+): Promise<void> {
+  for (const [projectIds, projects, from, to] of own || bound ? QUERIES : [...QUERIES, ...PERIODS]) {
+    const filter = { projectIds, period: Period.of(from, to), attributes: own };
+    const access = bound ? { projects, attributes: bound } : projects;
+    const matching = logs
+      .filter(({ projectId }) => projectIds?.includes(projectId) ?? true)
+      .filter(({ projectId }) => projects === ALL_PROJECTS || projects.includes(projectId))
+      .filter(({ date }) => (from ?? date) <= date && date <= (to ?? date))
+      .filter(({ attributes }) => haveValues(attributes, own) && haveValues(attributes, bound))
+      .sort((a, b) => (a.date + a.id < b.date + b.id ? 1 : -1));
+    await comparePages(subject, filter, access, matching);
+    if ((projectIds ?? projects).length === 1) await compareAfter(subject, filter, access, matching);
+    await compareSums(subject, filter, access, matching);
+    await compareExport(subject, filter, access, matching);
+  }
+}
 
-    suite.it('corrects and deletes logs of its projects', async () => {
-      const log = newLog({ projectId: own });
-      await repository().add(log);
-      const moved = TimeLog.record({ ...normalizedValues(log), projectId: other }, log.id);
-      deepEqual(await repository().correct(moved, [own, other]), moved);
-      equal(await repository().correct(moved, [own]), undefined);
-      deepEqual(await repository().get(log.id, [other]), moved);
-      equal(await repository().delete(log.id, [own]), undefined);
-      notEqual(await repository().delete(log.id, [other]), undefined);
-    });
+type Comparison = [
+  subject: ContractSubject,
+  filter: TimeLogFilter,
+  access: TimeLogAccess,
+  matching: readonly TimeLog[],
+];
+
+async function comparePages(...[{ repository }, filter, access, matching]: Comparison): Promise<void> {
+  const total = matching.length;
+  const second = matching.slice(1, 2);
+  deepEqual(await find(repository(), filter, ALL, access), { logs: matching, total });
+  deepEqual(await find(repository(), filter, SECOND, access), { logs: second, total });
+  const page = await repository().items(filter, ALL, access);
+  deepEqual([[...page.items].length, page.total], [total, total]);
+  const weight = await repository().weigh?.(filter, SECOND, access);
+  if (weight !== undefined) equal(weight > 0, second.length > 0);
+}
+
+async function compareAfter(...[{ repository }, filter, access, matching]: Comparison): Promise<void> {
+  if (!repository().after) return;
+  deepEqual(await repository().after!(filter, undefined, 1000, access), matching);
+  if (matching.length === 0) return;
+  deepEqual(await repository().after!(filter, matching[0], 1, access), matching.slice(1, 2));
+}
+
+async function compareSums(...[{ totals }, filter, access, matching]: Comparison): Promise<void> {
+  for (const grouping of totals ? [undefined, ...GROUPINGS] : [])
+    for (const page of [ALL, SECOND])
+      deepEqual(
+        await totals!().totals(filter, grouping, page, access),
+        totalsOf(matching, filter.period, grouping, page),
+      );
+}
+
+async function compareExport(...[{ exports }, filter, access, matching]: Comparison): Promise<void> {
+  if (!exports) return;
+  const request = { filter, format: 'ndjson', access } as const;
+  await exports().export(request, async (logs) => {
+    const lines = (await textOf(logs)).split('\n').slice(0, -1);
+    const ids = lines.map((line) => (JSON.parse(line) as TimeLog).id);
+    deepEqual(ids, matching.map(({ id }) => id).toReversed());
+    const { period, attributes = attributesIn(access) } = filter;
+    const isPartial = (period.from ?? period.to ?? attributes) !== undefined;
+    equal(logs.lastEventId === undefined, isPartial);
   });
+}
+
+/** Gets, corrects and deletes a log of a project, which count as missing if the access does not allow it. */
+export async function compareChanges(
+  { repository }: ContractSubject,
+  access: TimeLogAccess,
+  isVisible: boolean,
+  values: Partial<TimeLogValues>,
+): Promise<void> {
+  const log = newLog(values);
+  await repository().add(log);
+  const seen = <T>(one: T) => (isVisible ? one : undefined);
+  const moved = { ...normalizedValues(log), projectId: ONE, duration: 2 };
+  const correction = TimeLog.record({ ...moved, attributes: undefined }, log.id);
+  const stored = TimeLog.record(moved, log.id);
+  deepEqual(await repository().get(log.id, access), seen(log));
+  deepEqual(await repository().correct(correction, access), seen(stored));
+  if (!isVisible) {
+    // Also if it has other values than it is expected to have.
+    equal(await repository().correct(correction, access, undefined, stored), undefined);
+    equal(await repository().delete(log.id, access, undefined, stored), undefined);
+  }
+  deepEqual(await repository().delete(log.id, access), seen(stored));
+  deepEqual(await repository().delete(log.id, ALL_PROJECTS), isVisible ? undefined : log);
 }

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import {
   ALL_PROJECTS,
   type Attributes,
+  type AttributeValues,
   itemsOf,
-  logResponse,
   normalizedValues,
   PageRequest,
   Period,
@@ -13,46 +13,60 @@ import {
   type TimeLogValues,
 } from '../../../../src/time-log/index.js';
 import type { TimeLogEvent } from '../../../../src/feed/index.js';
-import { type ContractCase, type ContractOptions, ContractSuite, find } from './contract-suite.js';
+import { CSV_COLUMNS, EXPORT_FORMATS } from '../../../../src/export/index.js';
+import {
+  type ContractCase,
+  type ContractOptions,
+  type ContractSubject,
+  ContractSuite,
+  find,
+} from './contract-suite.js';
 import { eventually } from './eventually.js';
+import { compareExport } from './export-repository.contract.js';
 import { newLog } from './new-log.js';
-import { describeAttributeFilters } from './time-log-attribute-filters.contract.js';
+import { LONG_TEXTS, NUMBERS, TEXTS } from './sample-values.js';
+import { compareChanges, compareReads, newLogs, ONE, OTHER } from './time-log-access.contract.js';
 
 const PAGE = PageRequest.of(1, 50);
 
-/** Texts with a meaning of their own in SQL, JSON or arrays of PostgreSQL. */
-const ODD_TEXTS = [
-  '',
-  ' ',
-  'null',
-  'NULL',
-  '{}',
-  '{"a":1}',
-  '"',
-  "'",
-  '\\',
-  '\\"',
-  '\\u0000',
-  '\\x00',
-  ',',
-  '__proto__',
-  '$1',
-  "'; drop table x; --",
-  '\u0001\u001f\u007f\u0080',
-  '\u2028\u2029\ufeff\ufffe\uffff',
-  'é e\u0301 😀 \u{10ffff} עברית \u202e',
-];
-const ODD_NUMBERS = [0, -1, 5e-324, 1e-7, 0.1 + 0.2, 1e21, -1e300, Number.MAX_VALUE, 2 ** 53 + 2];
-
 const SAMPLES: readonly [string, Attributes][] = [
   ['empty attributes', {}],
-  ['texts', Object.fromEntries(ODD_TEXTS.map((text, index) => [`text ${index}`, text]))],
-  ['names', Object.fromEntries(ODD_TEXTS.map((text, index) => [text, index]))],
-  ['numbers', { numbers: ODD_NUMBERS }],
+  ['texts', { texts: [...TEXTS, ...LONG_TEXTS] }],
+  ['names', Object.fromEntries(TEXTS.map((text, index) => [text, index]))],
+  ['numbers', { numbers: [...NUMBERS, 0, -1, -1e300] }],
   [
     'other JSON values',
     { yes: true, no: false, none: null, list: [[], {}, [null, [1]]], in: { in: { in: {} } } },
   ],
+];
+
+const ODD_NAME = `'"\\ $1`;
+const ODD_TEXT = `'; -- "\\u0000" 😀`;
+/** The attributes of logs that are filtered. */
+const FILTERED = [
+  undefined,
+  {},
+  { user: 'ada', rate: 1.5, billable: true },
+  { user: 'ada', rate: 2, billable: false },
+  { user: 'bob', rate: 1.5, more: { user: 'ada' } },
+  { user: ['ada'], rate: '1.5', billable: 'true' },
+  { user: 1, billable: null, [ODD_NAME]: ODD_TEXT },
+  { user: 'x'.repeat(5_000), [ODD_NAME]: '' },
+];
+/** The attributes of a filter, and those of an access. */
+const FILTERS: [AttributeValues | undefined, AttributeValues | undefined][] = [
+  [{ user: 'ada' }, undefined],
+  [{ rate: 1.5 }, undefined],
+  [{ billable: false }, undefined],
+  [{ user: 'ada', billable: true }, undefined],
+  [{ user: '1' }, undefined],
+  [{ [ODD_NAME]: ODD_TEXT }, undefined],
+  [{ [ODD_NAME]: '' }, undefined],
+  [{ missing: true }, undefined],
+  [undefined, { user: 'ada' }],
+  [{ rate: 1.5 }, { user: 'ada' }],
+  [{ user: 'ada' }, { user: 'ada' }],
+  [{ user: 'bob' }, { user: 'ada' }],
 ];
 
 /** Returns the cases of attributes, for repositories whose logs have them. */
@@ -85,32 +99,16 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
   };
 
   if (exportOf) {
-    suite.each(SAMPLES, 'exports %s as in JSON', async (_what, attributes) => {
-      const logs = [newLog({ attributes, description: 'a,"\n' }), newLog()];
-      for (const log of logs) await repository.add(log);
-      const filter = { period: Period.of() };
-      for (const [format, expected] of [
-        ['ndjson', (log: TimeLog) => JSON.stringify(logResponse(log).data)],
-        [
-          'csv',
-          ({ attributes: own }: TimeLog) =>
-            own === undefined
-              ? 'Z,'
-              : Object.keys(own).length === 0
-                ? 'Z,{}'
-                : `,"${JSON.stringify(own).replaceAll('"', '""')}"`,
-        ],
-      ] as const) {
-        let text = '';
-        await exportOf(repository).export({ filter, format, access: ALL_PROJECTS }, async ({ content }) => {
-          const decoder = new TextDecoder();
-          for await (const part of content) text += decoder.decode(part, { stream: true });
-        });
-        for (const { id } of logs) {
-          const line = `${expected((await repository.get(id, ALL_PROJECTS))!)}\n`;
-          ok(text.includes(line), `${format}: ${line} in ${text}`);
-        }
+    suite.each(EXPORT_FORMATS, 'exports attributes as in JSON, in %s', async (format) => {
+      const projectId = randomUUID();
+      const samples = [undefined, ...SAMPLES.map(([, attributes]) => attributes)];
+      const logs: TimeLog[] = [];
+      for (const attributes of samples) {
+        const log = newLog({ projectId, attributes });
+        await repository.add(log);
+        logs.push((await repository.get(log.id, ALL_PROJECTS))!);
       }
+      await compareExport(exportOf(repository), projectId, logs, format, [...CSV_COLUMNS, 'attributes']);
     });
   }
 
@@ -216,10 +214,32 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     await rejects(repository.addAllOnce(batchWith({ a: 1 }), key), { code: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
-  describeAttributeFilters(suite, {
+  const subject: ContractSubject = {
     repository: () => repository,
     totals: totalsOf && (() => totalsOf(repository)),
     exports: exportOf && (() => exportOf(repository)),
+  };
+  const filtered = newLogs(FILTERED);
+  suite.before(async () => {
+    for (const log of filtered) await repository.add(log);
   });
+  suite.each(FILTERS, 'reads the logs with the attributes %s within an access to %s', async (own, bound) => {
+    if (repository.filtersAttributes) await compareReads(subject, filtered, own, bound);
+  });
+  suite.each<[string, 'all' | readonly string[], AttributeValues | undefined, boolean]>(
+    [
+      ['other values', ALL_PROJECTS, { user: 'bob' }, false],
+      ['no values', ALL_PROJECTS, undefined, false],
+      ['its values', ALL_PROJECTS, { user: 'ada', rate: 3 }, true],
+      ['its values in another project', [OTHER], { user: 'ada' }, false],
+      ['its values in its project', [ONE], { user: 'ada' }, true],
+    ],
+    'within an access to attributes, gets, corrects and deletes a log with %s only if it may',
+    async (_what, projects, attributes, isVisible) => {
+      if (!repository.filtersAttributes) return;
+      const access = { projects, attributes: { user: 'ada' } };
+      await compareChanges(subject, access, isVisible, { projectId: ONE, attributes });
+    },
+  );
   return suite.cases;
 }

@@ -2,11 +2,12 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ALL_PROJECTS, PageRequest, Period, type TimeLog } from '../../../../src/time-log/index.js';
 import { type ContractSubject, type ContractSuite, find } from './contract-suite.js';
+import { newLog } from './new-log.js';
 
 const REUSED = { code: 'IDEMPOTENCY_KEY_REUSED' };
 
 /** Adds the cases of logs that are added together. */
-export function describeBatches(suite: ContractSuite, { repository, newLog }: ContractSubject): void {
+export function describeBatches(suite: ContractSuite, { repository }: ContractSubject): void {
   suite.describe('adds a batch', () => {
     const idsOf = (logs: readonly TimeLog[]) => logs.map(({ id }) => id);
     const newKey = () => ({ caller: randomUUID(), text: 'key' });
