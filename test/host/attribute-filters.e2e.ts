@@ -15,7 +15,7 @@ import { TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
 import { TotalsService } from '../../src/totals/index.js';
 import { type Door, overTransport, tcpClient } from '../messages/doors.js';
 import { LOG } from '../support/requests.js';
-import { portOf, tcpPortOf, useHosts } from './embedded.js';
+import { tcpPortOf, useHosts } from './embedded.js';
 
 const ATTRIBUTES = z.strictObject({
   userId: z.string(),
@@ -86,12 +86,6 @@ describe('a host with filters by attributes', () => {
 
   it.each([
     ['attributes.userId=ada', { 'attributes.userId': 'ada' }, 2],
-    ['attributes.userId=ad', { 'attributes.userId': 'ad' }, 0],
-    [
-      'attributes.userId=ada&attributes.billable=true',
-      { 'attributes.userId': 'ada', 'attributes.billable': true },
-      1,
-    ],
     ['attributes.rate=15e-1&attributes.level=2.0', { 'attributes.rate': 1.5, 'attributes.level': '2' }, 1],
   ])('returns the logs that match: %s', async (text, query, total) => {
     const [status, list] = await send('GET', `?${text}`);
@@ -106,40 +100,9 @@ describe('a host with filters by attributes', () => {
     expect(sums).toMatchObject({ whole: { count: total } });
   });
 
-  it('keeps a filter in its links', async () => {
-    const path = '/api/v1/time-logs?attributes.userId=b%C3%B6b%26&attributes.billable=true';
-    const response = await fetch(`http://127.0.0.1:${portOf(hosts.app)}${path}`, {
-      headers: { authorization: 'Bearer x' },
-    });
-    expect(response.headers.get('link')).toContain(
-      '?attributes.userId=b%C3%B6b%26&attributes.billable=true&page=1',
-    );
-  });
-
-  it.each([
-    ['attributes.billable=1', 'attributes.billable must be true or false'],
-    ['attributes.rate=0x1', 'attributes.rate must be a number'],
-    ['attributes.level=1.5', 'attributes.level must be a whole number'],
-    ['attributes.userId=', 'attributes.userId must not be empty'],
-    [`attributes.userId=${'x'.repeat(256)}`, 'attributes.userId must be at most 255 characters'],
-    ['attributes.userId=%00', 'attributes.userId must not contain U+0000'],
-    ['attributes.userId=a&attributes.userId=b', 'attributes.userId must not be repeated'],
-    [
-      'attributes.userId=a&attributes.billable=true&attributes.rate=1&attributes.level=1',
-      'attributes must be at most 3 in one filter',
-    ],
-    [
-      'attributes.foo=1',
-      'unknown parameter: attributes.foo (known: projectId, from, to, page, limit, attributes.userId, attributes.billable, attributes.rate, attributes.level)',
-    ],
-  ])('refuses %s', async (query, message) => {
-    expect(await send('GET', `?${query}`)).toMatchObject([400, { message }]);
-  });
-
   it.each<[attributes: unknown, message: string]>([
     [{ foo: 1 }, 'attributes may only have userId, billable, rate and level'],
     [{ userId: undefined }, 'attributes.userId must be a string'],
-    [{ billable: 'true' }, 'attributes.billable must be true or false'],
     [{ userId: 'a', billable: true, rate: 1, level: 1 }, 'attributes must be at most 3 in one filter'],
     [1, 'attributes must be a plain object'],
   ])('refuses %j of its own code', async (attributes, message) => {
@@ -200,12 +163,10 @@ describe('a host with filters by attributes', () => {
 
   it.each<[query: object, message: string]>([
     [{ 'attributes.userId': null }, 'attributes.userId must be a string'],
-    [{ 'attributes.userId': ['ada'] }, 'attributes.userId must be a string'],
     [{ 'attributes.userId': '\ud800' }, 'attributes.userId must not contain lone surrogates'],
-    [{ 'attributes.userId': 7 }, 'attributes.userId must be a string'],
     [{ 'attributes.billable': 1 }, 'attributes.billable must be true or false'],
-    [{ 'attributes.rate': {} }, 'attributes.rate must be a number'],
     [{ 'attributes.rate': '1e400' }, 'attributes.rate must be a number'],
+    [{ 'attributes.level': 1.5 }, 'attributes.level must be a whole number'],
     [{ attributes: { userId: 'ada' } }, 'unknown field: attributes'],
     [JSON.parse('{"__proto__": {"attributes.userId": "ada"}}') as object, 'unknown field: __proto__'],
   ])('refuses the query %j of a message', async (query, message) => {

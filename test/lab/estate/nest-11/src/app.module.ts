@@ -5,9 +5,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { TimeLogMessagesModule } from 'time-logs/messages';
 import { TimeLogMetrics } from 'time-logs/metrics';
 import { timeLogMigrations, TimeLogModule } from 'time-logs/time-log';
-import { Approval } from './approvals/approval.entity';
-import { ApprovalsController } from './approvals/approvals.controller';
-import { ApprovalsService } from './approvals/approvals.service';
 import { CreateTables1800000000000 } from './create-tables';
 import { OperationController } from './operation/operation.controller';
 import { BillableHours } from './projects/billable-hours';
@@ -35,7 +32,7 @@ import { ourTimeLogs, PartnerTimeLogModule, partnerTimeLogs } from './time-logs/
       migrations: [...timeLogMigrations],
       migrationsRun: true,
     }),
-    TypeOrmModule.forFeature([Approval, AuditEntry]),
+    TypeOrmModule.forFeature([AuditEntry]),
     TerminusModule,
     StaffModule,
     ProjectsModule,
@@ -47,7 +44,7 @@ import { ourTimeLogs, PartnerTimeLogModule, partnerTimeLogs } from './time-logs/
       { path: 'partner/v1', module: PartnerTimeLogModule },
     ]),
   ],
-  controllers: [ApprovalsController, OperationController, ProjectsController, TicketsController],
-  providers: [ApprovalsService, BillableHours, TimeLogMetrics],
+  controllers: [OperationController, ProjectsController, TicketsController],
+  providers: [BillableHours, TimeLogMetrics],
 })
 export class AppModule {}

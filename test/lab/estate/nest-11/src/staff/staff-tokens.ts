@@ -7,7 +7,7 @@ const MEMBER = ['time-logs:read', 'time-logs:write'];
 /** Our roles, as the scopes that routes ask for. */
 const SCOPES = {
   member: MEMBER,
-  manager: [...MEMBER, 'time-logs:correct', 'approvals:write', 'projects:write'],
+  manager: [...MEMBER, 'time-logs:correct', 'projects:write'],
 };
 
 /** Who our tokens belong to. */
