@@ -36,17 +36,10 @@ export interface TimeLogConnection extends Pick<
   readonly migrations?: readonly Type<MigrationInterface>[] | undefined;
 }
 
-const MEMBERS = {
-  url: true,
-  migrate: true,
-  migrationUrl: true,
-  entities: true,
-  migrations: true,
-  entityPrefix: true,
-  poolSize: true,
-  schema: true,
-  ssl: true,
-} satisfies Record<keyof TimeLogConnection, true>;
+const MEMBERS: readonly (keyof TimeLogConnection)[] = [
+  ...(['url', 'migrate', 'migrationUrl', 'entities', 'migrations'] as const),
+  ...(['entityPrefix', 'poolSize', 'schema', 'ssl'] as const),
+];
 
 /** The DataSource of the option `connection`. It is closed with the app. */
 export class OwnDataSource implements OnApplicationShutdown {
@@ -110,7 +103,7 @@ function requireUrl(url: unknown, setting: string): void {
 
 /** Throws an Error for an option that would be ignored. */
 function requireKnown(connection: object): void {
-  const unknown = Object.keys(connection).find((name) => !Object.hasOwn(MEMBERS, name));
+  const unknown = Object.keys(connection).find((name) => !(MEMBERS as readonly string[]).includes(name));
   if (unknown === undefined) return;
-  throw new Error(`connection has no option "${unknown}": it takes ${Object.keys(MEMBERS).join(', ')}`);
+  throw new Error(`connection has no option "${unknown}": it takes ${MEMBERS.join(', ')}`);
 }

@@ -76,13 +76,9 @@ import { ConfigurableTimeLogModule, type TimeLogModuleOptions } from './time-log
   exports: [...HOST_PARTS.exports, HOST_ACCESS],
 })
 export class TimeLogModule extends ConfigurableTimeLogModule {
-  /** Calls `forRoot` with adapters: one argument each, or an array followed by the other options. */
-  static withAdapters(...adapters: Provider[]): DynamicModule;
-  static withAdapters(adapters: readonly Provider[], options?: TimeLogModuleOptions): DynamicModule;
-  static withAdapters(first: Provider | readonly Provider[], ...rest: unknown[]): DynamicModule {
-    return Array.isArray(first)
-      ? this.forRoot({ ...(rest[0] as TimeLogModuleOptions | undefined), adapters: first as Provider[] })
-      : this.forRoot({ adapters: [first as Provider, ...(rest as Provider[])] });
+  /** Calls `forRoot` with adapters and the other options. */
+  static withAdapters(adapters: readonly Provider[], options?: TimeLogModuleOptions): DynamicModule {
+    return this.forRoot({ ...options, adapters });
   }
 }
 

@@ -258,21 +258,14 @@ function isLimit(value: unknown, name: string): boolean {
 
 /** Throws an Error if hooks inject TimeLogService, which waits for them: Nest 11 would end without a message. */
 function requireNoCycle(hooks: Type<unknown>): void {
-  const overrides = (Reflect.getMetadata('self:paramtypes', hooks) ?? []) as {
-    index: number;
-    param: unknown;
-  }[];
-  const properties = (Reflect.getMetadata('self:properties_metadata', hooks) ?? []) as { type: unknown }[];
-  const parameters = parameterTypes(hooks);
-  for (const { index, param } of overrides) parameters[index] = param;
-  if (![...parameters, ...properties.map(({ type }) => type)].includes(TimeLogService)) return;
+  if (!parameterTypes(hooks).includes(TimeLogService)) return;
   throw new Error(
     `${hooks.name} injects TimeLogService, which needs these hooks: inject ModuleRef, and call get(TimeLogService) in the hook`,
   );
 }
 
 function parameterTypes(injecting: Type<unknown>): unknown[] {
-  return [...((Reflect.getMetadata('design:paramtypes', injecting) as unknown[] | undefined) ?? [])];
+  return (Reflect.getMetadata('design:paramtypes', injecting) as unknown[] | undefined) ?? [];
 }
 
 /** Returns all options. Throws an Error for one that would be ignored. */
@@ -284,7 +277,7 @@ function mergedOptions(
 ): TimeLogModuleOptions {
   if (!isObject(returned))
     throw new Error(`the factory of ${module}.forRootAsync must return an object with options`);
-  for (const [name, value] of Object.entries(returned as object)) {
+  for (const [name, value] of Object.entries(returned)) {
     const here = Reflect.get(passed, name) as unknown;
     // With `forRoot` both are the same.
     if (value === undefined || value === here) continue;
@@ -294,7 +287,7 @@ function mergedOptions(
     }
     const kind = table[name]?.[0];
     if (kind === 'static') throw new Error(`a factory cannot return ${name}: ${place}`);
-    if (kind === 'instance' && !isInstance(value)) {
+    if (kind === 'instance' && (!isObject(value) || 'useExisting' in value)) {
       throw new Error(`a factory cannot return a class or useExisting as ${name}: ${place}`);
     }
   }
@@ -336,10 +329,6 @@ function providersOf(name: keyof Instances, part: Part<object> | undefined): Pro
   if (part && 'useExisting' in part) return [{ provide, useExisting: part.useExisting }];
   const useFactory = (options: Instances) => options[name];
   return [{ provide, inject: [TIME_LOG_OPTIONS], useFactory }];
-}
-
-function isInstance(part: unknown): boolean {
-  return typeof part === 'object' && !(part !== null && 'useExisting' in part);
 }
 
 /** Returns whether an adapter injects ours, and so stores logs in our tables. */

@@ -189,7 +189,7 @@ export function callOptionsOf(caller: Caller | undefined): CallOptions {
 }
 
 /** The methods that make the changes of a call. Those that record resolve with a log whose values they replaced. */
-export type CallWrites = Omit<TimeLogWrites, 'add' | 'addOnce' | 'addAll' | 'addAllOnce'> & {
+export type CallWrites = Pick<TimeLogWrites, 'correct' | 'delete' | 'get'> & {
   add(...log: Parameters<TimeLogWrites['add']>): Promise<TimeLog> | Promise<void>;
   addOnce(...log: Parameters<TimeLogWrites['addOnce']>): Promise<TimeLog | string>;
   addAll(...logs: Parameters<TimeLogWrites['addAll']>): Promise<readonly TimeLog[]> | Promise<void>;

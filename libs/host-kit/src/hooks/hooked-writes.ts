@@ -54,16 +54,12 @@ export class HookedWrites implements CallWrites {
   }
 
   async addOnce(sent: TimeLog, key: IdempotencyKey, deadline?: number): Promise<TimeLog | string> {
-    const isKnown = this.hooks.before && (await this.known(sent, key)) !== undefined;
+    const isKnown = this.hooks.before && (await this.writes.known(sent, key)) !== undefined;
     const log = isKnown ? sent : await this.beforeRecord(sent);
     const id = await this.create(log, key, deadline);
     if (id === log.id) return log;
     const [replaced] = (await this.replayed(key, [id])) ?? [];
     return replaced ?? id;
-  }
-
-  known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
-    return this.writes.known(log, key);
   }
 
   async addAll(sent: readonly TimeLog[], caller?: string, deadline?: number): Promise<readonly TimeLog[]> {
@@ -79,7 +75,7 @@ export class HookedWrites implements CallWrites {
     caller?: string,
     deadline?: number,
   ): Promise<readonly (TimeLog | string)[]> {
-    const isKnown = this.hooks.before && (await this.knownAll(sent, key)) !== undefined;
+    const isKnown = this.hooks.before && (await this.writes.knownAll(sent, key)) !== undefined;
     const logs = isKnown ? sent : await this.beforeRecords(sent);
     let ids!: readonly string[];
     const store = async (writes: TimeLogWrites) => {
@@ -88,14 +84,6 @@ export class HookedWrites implements CallWrites {
     };
     await this.record(store, { queueKey: queueKeyOf(key), deadline, batch: logs.length });
     return ids[0] === logs[0]?.id ? logs : ((await this.replayed(key, ids)) ?? ids);
-  }
-
-  knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
-    return this.writes.knownAll(logs, key);
-  }
-
-  async replaced(key: IdempotencyKey) {
-    return this.writes.replaced?.(key);
   }
 
   get(...query: Parameters<TimeLogWrites['get']>): Promise<TimeLog | undefined> {
@@ -167,7 +155,8 @@ export class HookedWrites implements CallWrites {
     key: IdempotencyKey,
     ids: readonly string[],
   ): Promise<readonly TimeLog[] | undefined> {
-    const logs = (await this.replaced(key))?.map((values, index) => TimeLog.record(values, ids[index]!));
+    const replaced = await this.writes.replaced?.(key);
+    const logs = replaced?.map((values, index) => TimeLog.record(values, ids[index]!));
     requireAccess(logs ?? [], this.call);
     return logs;
   }
