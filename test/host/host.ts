@@ -164,13 +164,6 @@ class ApprovalController {
     const approvals = this.dataSource.getRepository(Approval);
     return approvals.find({ where: { log: { projectId } }, relations: { log: true } });
   }
-
-  /** Reads through the entity. */
-  @Get('log/:description')
-  async log(@Param('description') description: string): Promise<object> {
-    const log = await this.dataSource.getRepository(TimeLog).findOneByOrFail({ description });
-    return Object.assign({ isTimeLog: log instanceof TimeLog }, log);
-  }
 }
 
 @Controller()

@@ -111,55 +111,35 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Reposit
     await logsAfter([], undefined, []);
   });
 
-  suite.describe('returns events', () => {
-    let feed: FeedRepository;
-    let logs: TimeLog[];
-    let all: readonly TimeLogEvent[];
-    suite.before(async () => {
-      const created = await create();
-      feed = created.feed;
-      // The last id comes first, since the feed has the order of commits.
-      logs = Array.from({ length: 5 }, () => newLog()).toReversed();
-      for (const log of logs) await created.repository.add(log);
-      // Transactions of other tests on the same server may delay events.
-      all = await eventually(async () => {
-        const events = await feed.eventsAfter(undefined, 1000);
-        equal(events.length, logs.length);
-        return events;
+  suite.it('returns and counts events after a place, in the order of commits, up to a limit', async () => {
+    const { repository, feed } = await create();
+    // The last id comes first, since the feed has the order of commits.
+    const logs = Array.from({ length: 5 }, () => newLog()).toReversed();
+    for (const log of logs) await repository.add(log);
+    // Transactions of other tests on the same server may delay events.
+    const all = await eventually(async () => {
+      const events = await feed.eventsAfter(undefined, 1000);
+      equal(events.length, logs.length);
+      return events;
+    });
+    deepEqual(
+      all.map(({ log }) => log),
+      logs,
+    );
+    ok(all[0]!.log instanceof TimeLog);
+    deepEqual(await feed.eventsAfter(undefined, 2), all.slice(0, 2));
+    for (const [index, { id, position, log }] of all.entries()) {
+      equal(id, `${position}-${log.id}`);
+      const following = all.slice(index + 1, index + 3);
+      deepEqual(await feed.eventsAfter(parseEventId(id), 2), following);
+      deepEqual(await feed.backlog(parseEventId(id), 2), {
+        events: following.length,
+        oldest: logs[index + 1]?.createdAt,
       });
-    });
-
-    suite.it('in the order of commits, each with its log', () => {
-      deepEqual(
-        all.map(({ log }) => log),
-        logs,
-      );
-      ok(all[0]!.log instanceof TimeLog);
-      for (const { id, position, log } of all) equal(id, `${position}-${log.id}`);
-    });
-
-    suite.it('after any of them, up to a limit', async () => {
-      deepEqual(await feed.eventsAfter(undefined, 2), all.slice(0, 2));
-      for (const [index, { id }] of all.entries()) {
-        deepEqual(await feed.eventsAfter(parseEventId(id), 2), all.slice(index + 1, index + 3));
-      }
-    });
-
-    suite.it('and counts the events after each, up to a limit, with the time of the first', async () => {
-      for (const [index, { id }] of all.entries()) {
-        const following = logs.slice(index + 1, index + 3);
-        deepEqual(await feed.backlog(parseEventId(id), 2), {
-          events: following.length,
-          oldest: following[0]?.createdAt,
-        });
-      }
-    });
-
-    suite.it('none after the last possible place, all after the first', async () => {
-      const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
-      deepEqual(await feed.eventsAfter(last, 2), []);
-      const first = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
-      deepEqual(await feed.eventsAfter(first, 1000), all);
-    });
+    }
+    const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+    deepEqual(await feed.eventsAfter(last, 2), []);
+    const first = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+    deepEqual(await feed.eventsAfter(first, 1000), all);
   });
 }
