@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
-import { expectedLog, expectedValues } from '../support/expected-logs.js';
+import { expectedLog } from '../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from '../support/unused-port.js';
 import { type HostOptions, SCHEMA } from './host.js';

@@ -97,7 +97,7 @@ export async function compareReads(
     await comparePages(subject, filter, access, matching);
     if ((projectIds ?? projects).length === 1) await compareAfter(subject, filter, access, matching);
     await compareSums(subject, filter, access, matching);
-    await compareExport(subject, filter, access, matching);
+    await compareExportedLogs(subject, filter, access, matching);
   }
 }
 
@@ -135,7 +135,7 @@ async function compareSums(...[{ totals }, filter, access, matching]: Comparison
       );
 }
 
-async function compareExport(...[{ exports }, filter, access, matching]: Comparison): Promise<void> {
+async function compareExportedLogs(...[{ exports }, filter, access, matching]: Comparison): Promise<void> {
   if (!exports) return;
   const request = { filter, format: 'ndjson', access } as const;
   await exports().export(request, async (logs) => {
