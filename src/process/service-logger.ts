@@ -128,20 +128,12 @@ export class ServiceLogger implements LoggerService {
     this.write(WIRING_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
 
-  fatal(message: unknown, ...rest: unknown[]): void {
-    this.write('fatal', message, rest);
-  }
-
   warn(message: unknown, ...rest: unknown[]): void {
     this.write('warn', message, rest);
   }
 
   debug(message: unknown, ...rest: unknown[]): void {
     this.write('debug', message, rest);
-  }
-
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.write('trace', message, rest);
   }
 
   /** Nest passes the context as the last argument, and the stack of an error before it. */
@@ -154,7 +146,7 @@ export class ServiceLogger implements LoggerService {
   }
 }
 
-type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+type Level = 'error' | 'warn' | 'info' | 'debug';
 
 /** Returns a stream that writes in this thread, so that all output keeps its order. */
 async function prettyLines(): Promise<DestinationStream> {

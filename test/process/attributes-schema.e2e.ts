@@ -60,15 +60,10 @@ describe('the service with a schema of attributes', () => {
     }
   });
 
-  it.each([
-    [undefined, 'attributes.userId is required'],
-    [{}, 'attributes.userId is required'],
-    [{ userId: 'ada', foo: 1 }, 'attributes.foo is unknown'],
-    [7, 'attributes must be an object'],
-  ])('refuses the attributes %j', async (attributes, message) => {
-    expect(await create(attributes)).toMatchObject({
+  it('refuses attributes that do not follow the schema', async () => {
+    expect(await create({ userId: 'ada', foo: 1 })).toMatchObject({
       status: 400,
-      body: { error: 'VALIDATION_ERROR', message },
+      body: { error: 'VALIDATION_ERROR', message: 'attributes.foo is unknown' },
     });
   });
 
