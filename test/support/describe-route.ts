@@ -57,7 +57,7 @@ const parametersOf = ({ operation }: Route, place: Parameter['in']) =>
   (operation.parameters as readonly Parameter[]).filter((parameter) => parameter.in === place);
 
 /** The status of success. */
-export const successOf = ({ operation }: Route): number =>
+const successOf = ({ operation }: Route): number =>
   Number(Object.keys(operation.responses).find((status) => status.startsWith('2')));
 
 /** The request that the document shows; what its path names is made. */
