@@ -19,11 +19,8 @@ import { totalsOf } from '../testing/totals-of.js';
 import { type ContractSubject, find, textOf } from './contract-suite.js';
 import { newLog } from './new-log.js';
 
-export const [ONE, OTHER, EMPTY] = [randomUUID(), randomUUID(), randomUUID()].sort() as [
-  string,
-  string,
-  string,
-];
+export const [ONE, OTHER] = [randomUUID(), randomUUID()].sort() as [string, string];
+const EMPTY = randomUUID();
 const ALL = PageRequest.of(1, 1000);
 const SECOND = PageRequest.of(2, 1);
 /** Days on both sides of the boundaries of weeks, months, years and the calendar. */
