@@ -1,7 +1,7 @@
 import type { components } from './openapi.js';
 
 /** The codes of the service's own errors, from its documentation. */
-export type ServiceErrorCode = components['schemas']['ErrorBody']['error'];
+type ServiceErrorCode = components['schemas']['ErrorBody']['error'];
 
 /**
  * The codes of the service, and:
