@@ -91,10 +91,14 @@ export async function compareReads(
       .filter(({ date }) => (from ?? date) <= date && date <= (to ?? date))
       .filter(({ attributes }) => haveValues(attributes, own) && haveValues(attributes, bound))
       .sort((a, b) => (a.date + a.id < b.date + b.id ? 1 : -1));
-    await comparePages(subject, filter, access, matching);
-    if ((projectIds ?? projects).length === 1) await compareAfter(subject, filter, access, matching);
-    await compareSums(subject, filter, access, matching);
-    await compareExportedLogs(subject, filter, access, matching);
+    try {
+      await comparePages(subject, filter, access, matching);
+      if ((projectIds ?? projects).length === 1) await compareAfter(subject, filter, access, matching);
+      await compareSums(subject, filter, access, matching);
+      await compareExportedLogs(subject, filter, access, matching);
+    } catch (cause) {
+      throw new Error(`reads of ${JSON.stringify(filter)} with access ${JSON.stringify(access)}`, { cause });
+    }
   }
 }
 
