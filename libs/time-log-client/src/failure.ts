@@ -1,4 +1,4 @@
-import { type components, errorBodyErrorValues } from './openapi.js';
+import type { components } from './openapi.js';
 import type { TimeLogErrorCode } from './time-log.error.js';
 
 /** A complete HTTP response. */
@@ -21,7 +21,8 @@ export interface Failure {
 
 type ErrorBody = components['schemas']['ErrorBody'];
 
-const CODES: ReadonlySet<unknown> = new Set(errorBodyErrorValues);
+/** The form of a code of the service, or of an application that embeds it. */
+const CODE = /^[A-Z][A-Z0-9_]*$/;
 /** The statuses of a service or proxy that is temporarily slow, busy or unavailable. */
 const TRANSIENT_STATUSES: readonly (number | undefined)[] = [408, 429, 502, 503, 504];
 
@@ -60,7 +61,7 @@ export function failureOf({ status, headers, text }: HttpResponse, now: number):
 export function parseErrorBody(body: unknown): Failure | undefined {
   const { success, error, message } = (body ?? {}) as Partial<ErrorBody>;
   if (success !== false || typeof error !== 'string' || typeof message !== 'string') return undefined;
-  return CODES.has(error)
+  return CODE.test(error)
     ? { code: error, message }
     : { code: 'UNEXPECTED_ANSWER', message: `${error as string}: ${message}` };
 }

@@ -684,7 +684,7 @@ describe('listPage', () => {
     ['an error that is not an object', [answered(500, '[]')], unexpected(500)],
     ['a redirect in Node', [() => Response.redirect('https://elsewhere.example', 301)], REDIRECTED],
     ['a redirect in a browser', [() => Response.error()], REDIRECTED],
-    ['an unknown code', [refused(409, 'CONFLICT')], 'UNEXPECTED_ANSWER: CONFLICT: says CONFLICT'],
+    ['a code of a host', [refused(409, 'CONFLICT')], 'CONFLICT: says CONFLICT'],
   ]);
 
   it('rejects with the error of the connection as the cause', async () => {

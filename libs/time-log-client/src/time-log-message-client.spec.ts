@@ -116,22 +116,20 @@ describe('the client over messages', () => {
     expect(new Set(proxy.sent.map(({ data }) => JSON.stringify(data))).size).toBe(1);
   });
 
-  it('rejects at once with an error of the service', async () => {
-    const { client, proxy } = clientOf(refused('FORBIDDEN'));
-    const error = await failure(client.record(LOG));
-    expect([error.code, error.message, error.isOutcomeUnknown]).toEqual([
-      'FORBIDDEN',
-      'says FORBIDDEN',
-      false,
-    ]);
-    expect(proxy.sent).toHaveLength(1);
-  });
+  it.each(['FORBIDDEN', 'PROJECT_CLOSED'])(
+    'rejects at once if the service or its host refuses with %s',
+    async (code) => {
+      const { client, proxy } = clientOf(refused(code));
+      const error = await failure(client.record(LOG));
+      expect([error.code, error.message, error.isOutcomeUnknown]).toEqual([code, `says ${code}`, false]);
+      expect(proxy.sent).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['a string', failed('There is no matching message handler defined in the remote service.')],
     ['an error of Nest', failed({ status: 'error', message: 'Internal server error' })],
     ['another body', answered({ data: RECORDED })],
-    ['an unknown code', refused('TEAPOT')],
   ])('rejects with UNEXPECTED_ANSWER after %s, and does not repeat the message', async (_what, reaction) => {
     const { client, proxy } = clientOf(reaction);
     expect(await failure(client.record(LOG))).toMatchObject({

@@ -4,7 +4,7 @@ import type { components } from './openapi.js';
 type ServiceErrorCode = components['schemas']['ErrorBody']['error'];
 
 /**
- * The codes of the service, and:
+ * The codes of the service, those of an application that embeds it, and:
  * - NO_ANSWER: the connection failed, or there was no response in time. `cause` is the error of the
  *   connection.
  * - UNEXPECTED_ANSWER: the response is not from the service, but from a proxy, for example.
@@ -12,7 +12,12 @@ type ServiceErrorCode = components['schemas']['ErrorBody']['error'];
  * - LIST_CHANGED: the last listed log was deleted while the list was read.
  */
 export type TimeLogErrorCode =
-  ServiceErrorCode | 'NO_ANSWER' | 'UNEXPECTED_ANSWER' | 'ABORTED' | 'LIST_CHANGED';
+  | ServiceErrorCode
+  | 'NO_ANSWER'
+  | 'UNEXPECTED_ANSWER'
+  | 'ABORTED'
+  | 'LIST_CHANGED'
+  | (string & Record<never, never>);
 
 interface TimeLogErrorDetails extends ErrorOptions {
   readonly status?: number | undefined;
