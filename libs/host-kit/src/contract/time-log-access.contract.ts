@@ -49,6 +49,8 @@ const QUERIES: readonly Query[] = [
   [[ONE], [OTHER]],
   [[ONE, EMPTY], [OTHER, ONE], '0001-01-01', '2026-01-31'],
   [undefined, [ONE, OTHER], '2026-02-01'],
+  // No other case has logs on these days.
+  [undefined, ALL_PROJECTS, '2025-12-28', '2025-12-29'],
 ];
 const PERIODS: readonly Query[] = [
   [[ONE, OTHER], ALL_PROJECTS, '2025-12-29', '2026-01-31'],
