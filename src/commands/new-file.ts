@@ -16,7 +16,10 @@ export async function createFile<T>(
   kind: 'backup' | 'export',
   write: (content: Writable) => Promise<T>,
 ): Promise<T> {
-  if (existsSync(file)) throw new Error(`${file} exists already: give the ${kind} another name`);
+  const refuseExisting = () => {
+    if (existsSync(file)) throw new Error(`${file} exists already: give the ${kind} another name`);
+  };
+  refuseExisting();
   const part = `${file}.part`;
   const handle = await open(part, 'wx', 0o600).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw writeError(file, error);
@@ -24,6 +27,8 @@ export async function createFile<T>(
   });
   try {
     const result = await write(handle.createWriteStream({ flush: true }));
+    // Somebody may have made it meanwhile.
+    refuseExisting();
     await rename(part, file);
     return result;
   } catch (error) {
