@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { access, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
@@ -355,6 +355,21 @@ describe('backup and restore by DATABASE_URL', () => {
     expect(await run('counts', ['verify'], { DATABASE_URL: target })).toMatchObject({
       stdout: 'the counts are correct: 23 logs\n',
     });
+  });
+
+  it('add nothing where a row is refused in the middle', async () => {
+    const [file, target] = [fresh(), await migrated()];
+    const text = await textOf(saved);
+    const [row = ''] = /^.*2024-02-29\t\\N\t\d+\t\\N\n/m.exec(text) ?? [];
+    const rows = ODD_ROWS.length + 1;
+    await writeFile(
+      file,
+      gzipSync(text.replace(row, row + row).replace(/"time_logs":\d+/, `"time_logs":${rows}`)),
+    );
+    expect(await run('restore', [file], { DATABASE_URL: target })).toEqual(
+      refused(expect.stringMatching(/^duplicate key value violates unique constraint .*\n$/)),
+    );
+    expect(Object.values(await withSql(target, everything)).flat()).toEqual([]);
   });
 });
 
