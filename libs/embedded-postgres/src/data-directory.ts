@@ -27,7 +27,7 @@ export async function openDirectory(path: string): Promise<string> {
     const uid = process.getuid?.();
     if (uid !== 0 && uid !== found.uid)
       throw new EmbeddedPostgresError(
-        `the data directory ${directory} belongs to another user (number ${found.uid}): start the service as that user, or set DATA_DIR to another directory`,
+        `the data directory ${directory} belongs to another user (number ${found.uid}): start the service as that user, set DATA_DIR to another directory, or, if the data are yours, run sudo chown -R USER: ${directory}`,
       );
     return await realpath(directory);
   } catch (error) {

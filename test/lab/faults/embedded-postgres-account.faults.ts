@@ -151,7 +151,7 @@ asRoot('a data directory of another user', () => {
     jest.spyOn(process, 'getuid').mockReturnValue(1234);
     await expect(openDirectory(place)).rejects.toThrow(
       new EmbeddedPostgresError(
-        `the data directory ${place} belongs to another user (number 0): start the service as that user, or set DATA_DIR to another directory`,
+        `the data directory ${place} belongs to another user (number 0): start the service as that user, set DATA_DIR to another directory, or, if the data are yours, run sudo chown -R USER: ${place}`,
       ),
     );
   });
