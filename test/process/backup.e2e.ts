@@ -201,7 +201,7 @@ describe('backup and restore by DATABASE_URL', () => {
     const before = await withSql(target, everything);
     expect(await run('restore', [saved], { DATABASE_URL: target })).toEqual(
       refused(
-        'the database already holds 3 rows in time_logs: restore into an empty one, e.g. another DATA_DIR\n',
+        'the database already holds 3 rows in time_logs: restore into an empty one (set another DATABASE_URL, or DATA_DIR)\n',
       ),
     );
     expect(await withSql(target, everything)).toEqual(before);

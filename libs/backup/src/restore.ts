@@ -92,7 +92,7 @@ async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Pro
     ];
     if (found.rows !== '0') {
       throw new Error(
-        `the database already holds ${found.rows} rows in ${name}: restore into an empty one, e.g. another DATA_DIR`,
+        `the database already holds ${found.rows} rows in ${name}: restore into an empty one (set another DATABASE_URL, or DATA_DIR)`,
       );
     }
   }
