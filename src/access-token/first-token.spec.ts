@@ -83,7 +83,7 @@ describe('ensureFirstToken', () => {
     await rm(file);
     expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
     expect(warnings).toEqual([
-      `the first token in ${file} is missing, since backups do not contain it: copy the file there, or make a token with npm run --silent token -- create --name NAME`,
+      `the first token in ${file} is missing (backups do not contain it): copy the file there, or make a token with npm run --silent token -- create --name NAME`,
     ]);
     Object.assign((await tokens.list())[0]!, { revokedAt: new Date() });
     expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();

@@ -30,7 +30,7 @@ export async function ensureFirstToken(
   const first = known.filter(({ name }) => name === NAME);
   if (kept === undefined && first.some(isValid))
     logger.warn(
-      `the first token in ${file} is missing, since backups do not contain it: copy the file there, or make a token with npm run --silent token -- create --name NAME`,
+      `the first token in ${file} is missing (backups do not contain it): copy the file there, or make a token with npm run --silent token -- create --name NAME`,
     );
   if (first.length > 0) return undefined;
   const token = newToken();
