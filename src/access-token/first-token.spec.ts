@@ -78,16 +78,19 @@ describe('ensureFirstToken', () => {
     expect(await readFile(other, 'utf8')).toBe('mine');
   });
 
-  it('says what to do if its file is missing, as after a restore, unless it was revoked', async () => {
+  it('says what to do if its file is missing or another one, as after a restore, unless it was revoked', async () => {
     await ensureFirstToken(tokens, file, SCOPES);
     await rm(file);
     expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
     expect(warnings).toEqual([
-      `the first token in ${file} is missing (backups do not contain it): copy the file there, or make a token with npm run --silent token -- create --name NAME`,
+      `the first token in ${file} is missing (backups do not contain it): copy the right file there, or make a token with npm run --silent token -- create --name NAME`,
     ]);
+    await writeFile(file, `${newToken()}\n`);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
+    expect(warnings[1]).toMatch(/^the first token in .* is not valid in this database: copy the right file/);
     Object.assign((await tokens.list())[0]!, { revokedAt: new Date() });
     expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
-    expect(warnings).toHaveLength(1);
+    expect(warnings).toHaveLength(2);
   });
 
   it('says that its file cannot be read', async () => {

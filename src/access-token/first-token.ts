@@ -28,9 +28,10 @@ export async function ensureFirstToken(
   const kept = await readKept(file);
   if (kept !== undefined && known.some((token) => isValidFor(token, kept.trim()))) return 'kept';
   const first = known.filter(({ name }) => name === NAME);
-  if (kept === undefined && first.some(isValid))
+  // Empty: it cannot be read, which is logged already.
+  if (kept !== '' && first.some(isValid))
     logger.warn(
-      `the first token in ${file} is missing (backups do not contain it): copy the file there, or make a token with npm run --silent token -- create --name NAME`,
+      `the first token in ${file} is ${kept === undefined ? 'missing (backups do not contain it)' : 'not valid in this database'}: copy the right file there, or make a token with npm run --silent token -- create --name NAME`,
     );
   if (first.length > 0) return undefined;
   const token = newToken();
