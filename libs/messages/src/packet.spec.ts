@@ -48,8 +48,12 @@ describe('readPacket', () => {
       { pattern: PATTERN, data: { accessToken: 'a', id: 'two', x: LARGE }, id: 'one' },
     ],
     [
-      'in another order',
-      { data: { x: { id: 'two', y: LARGE }, accessToken: 'a' }, id: 'one', pattern: PATTERN },
+      'with its data first',
+      { data: { x: { id: 'two', pattern: 'x', y: LARGE }, accessToken: 'a' }, id: 'one', pattern: PATTERN },
+    ],
+    [
+      'with its data last',
+      { id: 'one', pattern: PATTERN, data: { accessToken: 'a', x: LARGE, id: 'two', pattern: 'x' } },
     ],
   ])('extracts only the token of a message that is too large, %s', (_order, packet) => {
     for (const json of [JSON.stringify(packet), JSON.stringify(packet, undefined, 2)]) {

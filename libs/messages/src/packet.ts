@@ -45,15 +45,23 @@ function invalid(message: string): DomainError {
 
 /**
  * Extracts from the bytes of a packet only what an error reply needs, without parsing the rest. It
- * takes fields at any depth: clients of Nest send the pattern first and the id last, and a token
- * elsewhere in the message is also one that the sender has.
+ * takes a token at any depth: one elsewhere in the message is also one that the sender has.
  */
 function extractPacket(bytes: Buffer, fault: DomainError): Packet {
-  const pattern = fieldAt(bytes, bytes.indexOf('"pattern"'));
+  const pattern = fieldAt(bytes, indexBesideData(bytes, '"pattern"'));
   if (pattern === undefined) throw fault;
   const data = { accessToken: fieldAt(bytes, bytes.indexOf('"accessToken"')) };
   stateOf(data).readError = fault;
-  return withValidId({ pattern, id: fieldAt(bytes, bytes.lastIndexOf('"id"')), data });
+  return withValidId({ pattern, id: fieldAt(bytes, indexBesideData(bytes, '"id"')), data });
+}
+
+/**
+ * Returns the index of a name before or after the data. A user of a gateway chooses the data: an id
+ * in it could be that of another request, whose sender would get this reply.
+ */
+function indexBesideData(bytes: Buffer, name: string): number {
+  const first = bytes.indexOf(name);
+  return first < bytes.indexOf('"data"') ? first : bytes.lastIndexOf(name);
 }
 
 /** Returns the value at the index of a name: a string, a number, or null if it is too long or another. */
