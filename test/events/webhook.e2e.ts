@@ -39,8 +39,8 @@ afterEach(async () => {
   await database.drop();
 });
 
-const start = async ({ times = TIMES, keys = KEYS.slice(0, 1) } = {}) => {
-  const sink = new WebhookSink(new URL(receiver.url), keys, (line) => void reports.push(line), times);
+const start = async ({ times = TIMES, keys = KEYS.slice(0, 1), url = receiver.url } = {}) => {
+  const sink = new WebhookSink(new URL(url), keys, (line) => void reports.push(line), times);
   host = await startRelayHost(database.url, sink);
   return sink;
 };
@@ -115,6 +115,16 @@ describe('a webhook', () => {
       'answers a redirect',
       answer(308, { location: '/elsewhere' }),
       'the receiver answered 308 to the event ID',
+    ],
+    [
+      'asks for the authentication of a proxy',
+      answer(407),
+      'the receiver did not answer the event ID (it asks for the authentication of a proxy)',
+    ],
+    [
+      'answers with headers that are too large',
+      answer(500, { x: 'x'.repeat(20_000) }),
+      'the receiver did not answer the event ID (Headers Overflow Error)',
     ],
     ['cuts the connection', cut, 'the receiver did not answer the event ID (other side closed)'],
     ['is too slow', hang, 'the receiver did not answer the event ID (no response within 500 ms)'],
@@ -197,6 +207,16 @@ describe('a webhook', () => {
     receiver.behave = accept;
     await restart();
     await arrived(7);
+  });
+
+  it('is not sent anything if its port is one that fetch blocks', async () => {
+    const { name } = await start({ url: 'http://127.0.0.1:6667' });
+    await record();
+    await eventually(() =>
+      expect(host.lines).toEqual([
+        `events wait for ${name}: the receiver is out of reach (its port is blocked by fetch: use another)`,
+      ]),
+    );
   });
 
   it('is not sent anything if its certificate is not accepted', async () => {

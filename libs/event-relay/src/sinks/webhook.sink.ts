@@ -17,7 +17,7 @@ const MAX_IN_FLIGHT = 32;
 const MAX_RESPONSE_BYTES = 65_536;
 const GONE = 410;
 /** The codes of errors after a connection was opened: of its socket, or of the parser of responses. */
-const ERRORS_OF_OPEN_CONNECTIONS = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_.*)$/;
+const ERRORS_OF_OPEN_CONNECTIONS = /^(UND_ERR_(SOCKET|HEADERS_OVERFLOW)|ECONNRESET|EPIPE|HPE_.*)$/;
 
 /** Posts each event to a URL (Standard Webhooks 1.0). A status of 2xx acknowledges it. */
 export class WebhookSink extends EventSink {
@@ -88,7 +88,13 @@ export class WebhookSink extends EventSink {
     if (error.name === 'TimeoutError') return unanswered(`no response within ${this.times.response} ms`);
     const cause = (error.cause ?? error) as NodeJS.ErrnoException;
     if (ERRORS_OF_OPEN_CONNECTIONS.test(String(cause.code))) return unanswered(cause.message);
-    const reason = brokerFailureOf(cause, 'NODE_EXTRA_CA_CERTS');
+    // fetch rejects at the status 407, without a reason.
+    if (cause.message === '') return unanswered('it asks for the authentication of a proxy');
+    // fetch blocks the ports of other protocols (Fetch Standard, section 2.9).
+    const isBlocked = cause.message === 'bad port';
+    const reason = isBlocked
+      ? 'its port is blocked by fetch: use another'
+      : brokerFailureOf(cause, 'NODE_EXTRA_CA_CERTS');
     return new Error(`the receiver is out of reach (${reason})`, { cause });
   }
 
