@@ -56,6 +56,14 @@ describe('RateLimiter', () => {
     expect(limiter.size).toBe(2);
   });
 
+  it('forgets no key before its window ends', () => {
+    for (let step = 0; step < 200; step++) {
+      take(`key-${step}`, 3);
+      if (step >= 59) expect(limiter.take(`key-${step - 59}`).isAllowed).toBe(false);
+      now += 1_000;
+    }
+  });
+
   it('remembers a bounded number of keys, the newest among them', () => {
     take('first', 3);
     for (let i = 0; i < 300_000; i++) limiter.take(`key-${i}`);
