@@ -88,8 +88,9 @@ export class WebhookSink extends EventSink {
     if (error.name === 'TimeoutError') return unanswered(`no response within ${this.times.response} ms`);
     const cause = (error.cause ?? error) as NodeJS.ErrnoException;
     if (ERRORS_OF_OPEN_CONNECTIONS.test(String(cause.code))) return unanswered(cause.message);
-    // fetch rejects at the status 407, without a reason.
-    if (cause.message === '') return unanswered('it asks for the authentication of a proxy');
+    // fetch rejects at the status 407, without a code or a reason.
+    if (cause.code === undefined && cause.message === '')
+      return unanswered('it asks for the authentication of a proxy');
     // fetch blocks the ports of other protocols (Fetch Standard, section 2.9).
     const isBlocked = cause.message === 'bad port';
     const reason = isBlocked
