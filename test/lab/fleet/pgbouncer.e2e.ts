@@ -119,9 +119,9 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
     const first = migrations.filter((Migration) => new Migration().name === 'CreateTimeLogs1763683200000');
     await migrate({ url, migrations: first });
     const holder = await connected(databaseUrl);
-    await holder.query('begin; lock table time_logs in access exclusive mode');
+    await holder.query('begin; lock table migrations in share mode');
     const { child } = runCommand('migrate', [], { DATABASE_URL: url });
-    const waiting = `select from pg_locks where not granted and relation = 'time_logs'::regclass`;
+    const waiting = `select from pg_locks where not granted and relation = 'migrations'::regclass`;
     await eventually(async () => expect((await holder.query(waiting)).rowCount).toBeGreaterThan(0));
     expect(await locks()).toHaveLength(1);
     await endProcess(child, 'SIGKILL');

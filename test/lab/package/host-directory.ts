@@ -28,7 +28,7 @@ const BESIDES = [
 /** Without scripts, audit and advice: what is fetched already is not fetched again. */
 const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
 /** Milliseconds until a host that says nothing counts as failed. */
-const START_LIMIT = 30_000;
+const START_LIMIT = 300_000;
 
 /** Builds a host app in an empty directory: installs the tarball beside its own packages, and compiles it. */
 export async function buildHost(directory: string, tarball: string, build: HostBuild): Promise<void> {
