@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes the certificates of a fleet, with an authority (CA) of its own: certificates.sh [FOLDER]
-# Called again it keeps the CA, and makes all others anew: docker/FLEET.md says how everybody gets them. For OpenSSL 3.
+# Makes the certificates of a fleet, with a CA of its own: certificates.sh [FOLDER]
+# A second run keeps the CA and renews all certificates: docker/FLEET.md says how to distribute them. For OpenSSL 3.
 set -eu
 folder=${1:-$(dirname "$0")/certificates}
-# Only its owner enters the folder. What lies in it can be read by all, since containers run as other users.
+# Only the owner can enter the folder. Its files are readable by all, since containers run as other users.
 mkdir -p "$folder"
 chmod 700 "$folder"
 cd "$folder"
@@ -15,7 +15,7 @@ if [ ! -e ca.key ]; then
     -addext 'keyUsage = critical, keyCertSign'
 fi
 
-# A machine, what its certificate is for, and its names: key and certificate are one file, which is there at once.
+# Arguments: machine, uses of its certificate, and its names. Key and certificate are one file, replaced atomically.
 issue() {
   machine=$1 use=$2
   shift 2
@@ -38,9 +38,9 @@ END
   cp ca.crt "$machine/ca.crt"
 }
 
-# A balancer is nobody's client: with its certificate Patroni, etcd and PostgreSQL let nobody in.
+# A balancer's certificate is only for a server: Patroni, etcd and PostgreSQL refuse clients that use it.
 for machine in balancer-1 balancer-2; do issue "$machine" serverAuth balancer; done
-# Instances reach PostgreSQL through a balancer, at its name.
+# Instances connect to PostgreSQL through a balancer, by the balancer's name.
 for machine in postgres-1 postgres-2; do issue "$machine" serverAuth,clientAuth balancer; done
 issue etcd serverAuth,clientAuth
 mkdir -p time-logs

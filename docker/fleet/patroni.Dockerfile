@@ -1,6 +1,6 @@
-# A current Patroni and pgBackRest beside the official PostgreSQL, all from the PostgreSQL project's packages.
+# The official PostgreSQL with a current Patroni and pgBackRest, all from the PostgreSQL project's packages.
 FROM postgres:18.6-bookworm
-# python3-etcd needs python3-idna for TLS, and does not ask for it.
+# python3-etcd needs python3-idna for TLS, but does not depend on it.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends 'patroni=4.*' pgbackrest python3-etcd python3-idna \
     python3-psycopg2 \
@@ -29,5 +29,5 @@ ENV PATRONICTL_CONFIG_FILE=/etc/patroni.yaml \
 EXPOSE 5432 8008
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s CMD ["python3", "-c", "import os, ssl, urllib.request as web; web.urlopen('https://localhost:8008/health', context=ssl.create_default_context(cafile=os.environ['PGSSLROOTCERT']))"]
 ENTRYPOINT []
-# PostgreSQL takes its data and its key only where nobody but their owner can read them.
+# PostgreSQL refuses data and a key that others than their owner can read.
 CMD ["sh", "-c", "umask 077 && mkdir -p /var/lib/postgresql/private && install -m 600 -t /var/lib/postgresql/private /certificates/* && exec patroni /etc/patroni.yaml"]
