@@ -17,7 +17,8 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
   const { paths, components, ...document } = JSON.parse(text, (_name, value: unknown) =>
     isRequired ? withoutExamples(value) : value,
   ) as Document;
-  const description = 'Values to which a token is bound are added if they are missing.';
+  const description =
+    'Values to which a token is bound are added if they are missing. A `PUT` without attributes keeps the stored ones.';
   const attributes = { $ref: ATTRIBUTES, description };
   const attributesIn = { input: attributes, output: attributes, patch: { type: ['object', 'null'] } };
   const schemas: Record<string, object> = withAttributes(components.schemas, attributesIn, isRequired);
