@@ -84,7 +84,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['{src,libs}/**/*.{ts,js,mjs}'],
+    files: ['{src,libs,test}/**/*.{ts,js,mjs}'],
     plugins: { local: { rules: { 'plain-english': plainEnglish } } },
     rules: { 'local/plain-english': 'error' },
   },

@@ -22,7 +22,7 @@ describe('openapi-fetch with the types of the OpenAPI document', () => {
       params: { header: { 'Idempotency-Key': randomUUID() } },
     });
     expect(response.status).toBe(201);
-    // Of the type of the document: another member would not compile.
+    // The type comes from the document: another member would not compile.
     const { id, createdAt } = recorded!.data;
     expect(recorded).toEqual({ success: true, data: expectedLog(log, { id, createdAt }) });
 

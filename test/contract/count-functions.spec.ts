@@ -8,7 +8,7 @@ const LOGS = `
 
 describe('the functions of counts and pages', () => {
   const database = useDatabase({ poolSize: 1 });
-  /** Of one session, which keeps the plans that it has made. */
+  /** A DataSource with one session, which keeps its plans. */
   let dataSource: DataSource;
 
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('the functions of counts and pages', () => {
       dataSource.query<unknown[]>(
         'select total, (log).id, (log).project_id, (log).duration, (log).description from page_time_logs(null, null, null, 3, 4)',
       );
-    // PostgreSQL plans anew when it has seen a statement five times.
+    // PostgreSQL plans a statement again after five executions.
     let before = await pages();
     for (let i = 0; i < 6; i++) before = await pages();
     expect(before).toHaveLength(5);

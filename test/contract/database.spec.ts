@@ -16,7 +16,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const ISOLATION = `current_setting('transaction_isolation')`;
 
-/** What synchronous_commit is set to, and what a change makes of it. */
+/** Values of synchronous_commit, and those that a change uses. */
 const MODES = [
   ...['off', 'local', 'remote_write', 'on'].map((mode) => [mode, 'on']),
   ['remote_apply', 'remote_apply'],
@@ -33,7 +33,7 @@ class NoteIsolation1763683100000 implements MigrationInterface {
 }
 
 let database: TestDatabase;
-/** What was logged. */
+/** The logged lines. */
 const lines: string[] = [];
 const keep = (line: string) => void lines.push(line);
 

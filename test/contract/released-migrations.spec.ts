@@ -27,7 +27,7 @@ const SOURCES = [{}, { schema: 'elsewhere', entityPrefix: 'our_' }].map(
   (options) => new DataSource({ ...plainOptions('postgres://nobody@localhost/nothing'), ...options }),
 );
 
-/** What a migration asks of the database; it gets no answers. */
+/** Returns the statements of a migration, which get no results. */
 async function statementsOf(Migration: (typeof migrations)[number]): Promise<string> {
   const statements: unknown[] = [];
   for (const dataSource of SOURCES) {

@@ -55,7 +55,7 @@ async function tablesOf(dataSource: DataSource, schema: string): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-/** What TypeORM would change, also in tables that it is told to leave to the migrations. */
+/** Returns the changes that TypeORM would make, also in tables that only migrations may change. */
 async function differences(dataSource: DataSource): Promise<string[]> {
   for (const metadata of dataSource.entityMetadatas) metadata.synchronize = true;
   return (await dataSource.driver.createSchemaBuilder().log()).upQueries.map(({ query }) => query);

@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 const begin = database.transaction.bind(database);
 type Source = Pick<DataSource, 'query'> | QueryRunner;
-/** What a statement has in the only row that it returns. */
+/** Returns the only row of a statement. */
 async function one<T>(sql: string, source: Source = dataSource): Promise<T> {
   const [row] = (await source.query(`select (${sql}) as value`)) as [{ value: T }];
   return row.value;
@@ -289,7 +289,7 @@ describe('verify and rebuild', () => {
     await expectRight(LOGS + 10);
     await fold();
     await expectRight(LOGS + 10);
-    // Of what has become zero nothing is left.
+    // Counts that have become zero leave no rows.
     expect(await one(`select count(*)::integer from time_log_months where total = 0`)).toBe(0);
     expect(await one(`select count(*)::integer from time_log_decades where total = 0`)).toBe(0);
   });
@@ -399,7 +399,7 @@ describe('changes that wait', () => {
     await spread();
     for (let [folded, rounds] = [1_000, 0]; folded >= 1_000; rounds++) {
       folded = await fold(1_000);
-      // What is begun is taken whole: a change has up to 256 logs.
+      // A fold takes whole changes: one has up to 256 logs.
       expect(folded).toBeLessThan(1_000 + 256);
       expect(rounds).toBeLessThan(100);
       await expectRight(SPREAD);

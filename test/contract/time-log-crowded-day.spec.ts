@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DataSource, useDatabase, type UsedDatabase } from '../support/storage.js';
 
 const LOGS = 20_000;
-const LIMIT = 10;
+const PAGE_SIZE = 10;
 const project = (number: number) => `00000000-0000-4000-8000-00000000000${number}`;
 
 /**
@@ -44,7 +44,7 @@ function useSession(): UsedDatabase {
   const database = useDatabase({ poolSize: 1 });
   beforeAll(async () => {
     session = database.dataSource;
-    // What is all visible is read in the index alone, and not counted.
+    // Pages that are all-visible are read from the index alone, and not counted.
     await session.query('alter table time_logs set (autovacuum_enabled = off)');
   });
   return database;
@@ -72,7 +72,7 @@ describe.each([
       };
       const before = await readSoFar();
       const rows = await manager.query<{ id: string | null }[]>(
-        `select (log).id from page_time_logs($1, $2, $3, $4, ${LIMIT})`,
+        `select (log).id from page_time_logs($1, $2, $3, $4, ${PAGE_SIZE})`,
         [scope, from, to, skipped],
       );
       return { ids: rows.slice(1).map(({ id }) => id), read: (await readSoFar()) - before };
@@ -93,7 +93,7 @@ describe.each([
       const half = Math.floor(all.length / 2);
       for (const skipped of [0, 1, 2, 3, 4, half, all.length - 3, all.length - 2, all.length - 1]) {
         const { ids } = await page(scope, period, skipped);
-        expect(ids).toEqual(all.slice(skipped, skipped + LIMIT));
+        expect(ids).toEqual(all.slice(skipped, skipped + PAGE_SIZE));
       }
     }
   });
@@ -104,9 +104,9 @@ describe.each([
       const { length } = await idsOf(condition, OPEN);
       const read = async (skipped: number) => (await page(scope, OPEN, skipped)).read;
       // For several projects, a page of each is read, each of its logs is fetched, and a guess leaves some 1,000 logs.
-      const own = 6 * LIMIT + (projects > 1 ? 2_000 : 0);
-      expect(await read(LIMIT)).toBeLessThan(own);
-      expect(await read(length - LIMIT)).toBeLessThan(own);
+      const own = 6 * PAGE_SIZE + (projects > 1 ? 2_000 : 0);
+      expect(await read(PAGE_SIZE)).toBeLessThan(own);
+      expect(await read(length - PAGE_SIZE)).toBeLessThan(own);
       for (const [place, nearerEnd] of [
         [0.3, 0.3],
         [0.5, 0.5],
@@ -124,7 +124,7 @@ describe.each([
     async (before) => {
       await session.query(before);
       const { ids, read } = await page([project(4)], OPEN, 9);
-      expect(ids).toHaveLength(LIMIT);
+      expect(ids).toHaveLength(PAGE_SIZE);
       expect(read).toBeLessThan(60);
     },
   );
@@ -187,7 +187,7 @@ describe('what a page costs', () => {
       for (const skipped of [1, 100, 199]) await pagesReadFor(scope, OPEN, skipped);
     const later = 40_000;
     await insert(201, 200 + later, `'2026-02-01'`, 2);
-    // Of several projects each log of the page is fetched by its id.
+    // With several projects, each log of the page is fetched by its id.
     for (const [scope, most] of ASKED)
       for (const skipped of [1, 100, 190]) {
         const read = () => pagesReadFor(scope, OPEN, (scope?.length === 1 ? later / 2 : later) + skipped);

@@ -55,7 +55,7 @@ describe('the feed tells what SQL does', () => {
   const within = (act: (sql: Sql) => Promise<unknown>) => dataSource.transaction(act);
 
   const told = ({ type, log }: TimeLogEvent) => `${type} ${Number(log.id.slice(-12))}`;
-  /** What is told after a place, by pages of so many. */
+  /** Reads the events after a place, in pages of a size. */
   async function after(id: string | undefined, limit = 1000): Promise<TimeLogEvent[]> {
     const all: TimeLogEvent[] = [];
     for (let last = id; ; last = all.at(-1)!.id) {
@@ -64,7 +64,7 @@ describe('the feed tells what SQL does', () => {
       all.push(...page);
     }
   }
-  /** The same as soon as the feed has told a log of now: transactions of other tests may hold it back. */
+  /** The same as soon as the feed has a log of now: transactions of other tests may delay it. */
   async function settled(id?: string, limit?: number): Promise<TimeLogEvent[]> {
     const last = await write(dataSource, '019c1370-4e1b-7000-8000-999999999999');
     await eventually(async () => expect((await after(undefined)).map(({ log }) => log.id)).toContain(last));
@@ -75,7 +75,7 @@ describe('the feed tells what SQL does', () => {
     );
     return events.filter(({ log }) => log.id !== last);
   }
-  /** Whoever stands at these events is told to begin anew. */
+  /** Expects that a reader at these events must start again. */
   const expectGone = async (events: readonly { readonly id: string }[]) => {
     for (const { id } of events)
       await expect(feed.eventsAfter(parseEventId(id), 1)).rejects.toMatchObject(GONE);

@@ -19,8 +19,8 @@ const RANGE = 2n ** 40n;
 const HOUR = 3_600n * 2n ** 22n;
 const NOTE = `obj_description('keep_time_log_positions()'::regprocedure, 'pg_proc')`;
 
-// What another server, a recovery or a copy of the files looks like to a start is written into the note of the last
-// one; test/process/backup.e2e.ts, pg-dump.e2e.ts and test/lab/fleet/recovery.e2e.ts have servers.
+// The tests write into the note of the last start what a start on another server, after a recovery or on a copy of the
+// files would find. test/process/backup.e2e.ts, pg-dump.e2e.ts and test/lab/fleet/recovery.e2e.ts have such servers.
 describe('after a move of the database', () => {
   const database = useDatabase({}, [beforeEach, afterEach]);
   let dataSource: DataSource;

@@ -13,7 +13,7 @@ import {
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** The number of logs that are written at least, and the milliseconds for which the longest transaction is open. */
-const LEAST = isFull ? 20_000 : 300;
+const MIN_LOGS = isFull ? 20_000 : 300;
 const LONGEST = isFull ? 5_000 : 300;
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ describe('readers of the feed, while four writers over two instances write, hold
   beforeAll(async () => {
     const [one, two] = instances as [Instance, Instance];
     followers = [follower(one, 1), follower(two, 7), follower(two, 1000)];
-    const isOver = () => stored.length > LEAST;
+    const isOver = () => stored.length > MIN_LOGS;
     const writing = write(instances, stored, isOver, LONGEST);
     await Promise.all(followers.map((reader) => follow(reader, isOver)));
     await writing;

@@ -41,7 +41,7 @@ const anyPlace = fc.record({
   place: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1.2, noNaN: true })),
 });
 
-/** Of one connection, so that a transaction spans whatever is asked. */
+/** Uses one connection, so that a transaction spans all queries. */
 const database = useDatabase({ poolSize: 1 });
 let reading: DataSource;
 let writing: DataSource;
@@ -84,7 +84,7 @@ async function change(): Promise<void> {
   changes++;
 }
 
-/** What count(*) and offset say. */
+/** Returns the results of count(*) and offset. */
 async function oracle(
   { projectIds, period }: TimeLogFilter,
   page: PageRequest,

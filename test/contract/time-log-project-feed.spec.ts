@@ -25,7 +25,7 @@ describe('the feed of some projects', () => {
     sql('update time_logs set project_id = $2 where id = $1', [logId(id), project]);
   const feedOf = (look?: number) => new TypeOrmFeedRepository(database.repository, look);
   const told = ({ type, log }: TimeLogEvent) => `${type} ${Number(log.id.slice(-12))}`;
-  /** Reads to the end, and returns what is told and the places between. */
+  /** Reads to the end, and returns the events and the places between. */
   async function read(projects: string[], start?: string, look?: number, limit = 1000) {
     const [events, places]: [string[], string[]] = [[], []];
     for (let place = start; ;) {
@@ -104,7 +104,7 @@ describe('the feed of some projects', () => {
     await tells(['corrected 1', 'deleted 2'], [OWN, OTHER], end);
     await tells(['corrected 1', 'deleted 2'], [OTHER], end);
     await tells([], [FOREIGN]);
-    // Later corrections keep it, and whoever follows all projects does not see it.
+    // Later corrections keep it, and a reader of all projects does not see it.
     await sql('update time_logs set duration = 2');
     await tells(['deleted 1', 'deleted 2'], [OWN], end);
     expect((await database.feed.eventsAfter(undefined, 10)).map(told)).toEqual(['deleted 2', 'corrected 1']);

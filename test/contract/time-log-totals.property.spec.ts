@@ -181,7 +181,7 @@ describe('totals', () => {
     expect(seen).toBeGreaterThan(RUNS);
   });
 
-  /** Of every so many logs, the same in the database and in memory. */
+  /** Changes a share of the logs, the same ones in the database and in memory. */
   async function apply(
     { share, set }: { readonly share: number; readonly set: Partial<Row> | undefined },
     logs: readonly Row[],

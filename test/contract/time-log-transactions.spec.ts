@@ -20,7 +20,7 @@ import {
 
 const key = (text: string) => ({ caller: 'ada', text });
 
-/** What a host throws to roll back. */
+/** The error that a host throws to roll back. */
 class Rollback extends Error {}
 
 describe('recording, correcting and deleting in a transaction of the caller', () => {

@@ -172,7 +172,7 @@ describe('conditions on the request', () => {
 });
 
 describe('SQL', () => {
-  /** What means something to SQL, to a driver or in a template; words alone do not. */
+  /** Characters with a meaning in SQL, in a driver or in a template. */
   const MEANT_IN_SQL = /['"\\;$%{}:?@]|--/;
   const quote = `'; drop table time_logs; --`;
   const project = randomUUID();

@@ -18,7 +18,7 @@ const ORIGIN = 'https://app.example';
 const OTHER = 'http://localhost:5173';
 const EXPOSED =
   'Accept-Patch, Allow, Content-Disposition, ETag, Idempotency-Replayed, Last-Event-ID, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
-/** What a browser sends by itself before a create: no token. */
+/** The request that a browser sends before a create, without a token. */
 const preflight = (origin: string) => ({
   method: 'OPTIONS',
   headers: {
@@ -36,7 +36,7 @@ const PREFLIGHT_HEADERS = {
   'access-control-max-age': '7200',
 };
 
-/** What is refused on its way to a route, or unknown: each may be read by a page too. */
+/** Requests that are refused before a route, or unknown: a page may read each response. */
 const REFUSALS: readonly [number, string, string, Sending['headers']?][] = [
   [401, 'GET', TIME_LOGS, { authorization: undefined }],
   [401, 'POST', TIME_LOGS, { authorization: 'Bearer wrong' }],

@@ -7,7 +7,7 @@ import { useTestApp } from '../support/test-app.js';
 const DURATION = 'duration must be a positive number';
 const PROJECT_ID = 'projectId must be a UUID';
 const DATE = 'date must be an existing day in the form YYYY-MM-DD';
-const LIMIT = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 const app = useTestApp();
 
@@ -80,22 +80,25 @@ describe('POST /api/v1/time-logs', () => {
     expect(outcome(await create(app, body))).toEqual(isInvalid(message));
   });
 
-  const tooLarge = [413, refusal('PAYLOAD_TOO_LARGE', `the request body must be at most ${LIMIT} bytes`)];
+  const tooLarge = [
+    413,
+    refusal('PAYLOAD_TOO_LARGE', `the request body must be at most ${MAX_BODY_BYTES} bytes`),
+  ];
 
   it.each([
     ['in one piece', (text: string) => text],
     ['in chunks', (text: string) => new Blob([text]).stream()],
   ])('takes a body of up to 64 KiB %s', async (_how, shaped) => {
     const valid = JSON.stringify(LOG);
-    expect(outcome(await create(app, shaped(valid.padEnd(LIMIT))))).toEqual(isCreated({}));
-    expect(outcome(await create(app, shaped(valid.padEnd(LIMIT + 1))))).toEqual(tooLarge);
+    expect(outcome(await create(app, shaped(valid.padEnd(MAX_BODY_BYTES))))).toEqual(isCreated({}));
+    expect(outcome(await create(app, shaped(valid.padEnd(MAX_BODY_BYTES + 1))))).toEqual(tooLarge);
   });
 
   const post = (...headers: string[]) =>
     rawRequest(`POST ${TIME_LOGS} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${app.token}`, ...headers);
 
   it('refuses an announced length without waiting for the body', async () => {
-    const head = post('Content-Type: application/json', `Content-Length: ${LIMIT + 1}`);
+    const head = post('Content-Type: application/json', `Content-Length: ${MAX_BODY_BYTES + 1}`);
     expect(outcome((await sendBytes(app, head))!)).toEqual(tooLarge);
   });
 

@@ -16,7 +16,7 @@ const BLOCKS = Object.fromEntries(
 );
 
 interface Provider {
-  /** Where its documentation says that the keys are. */
+  /** The path of the keys in the documentation of the provider. */
   readonly keys: string;
   readonly header: object;
   /** The claims of tokens that may read and record, as its documentation shows them. */

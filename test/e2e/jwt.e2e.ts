@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => issuer.close());
 
-/** What a token gets on every kind of route. */
+/** Sends a token to every kind of route, and returns the answers. */
 async function askEverywhere(app: TestApp, token: string): Promise<Answer[]> {
   const sending = bearer(token);
   return Promise.all([

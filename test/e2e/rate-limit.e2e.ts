@@ -90,7 +90,7 @@ describe('with RATE_LIMIT=4/hour', () => {
       expect([anonymous.status, ...limitsIn(anonymous)]).toEqual([401, null, null, null]);
     }
     expect(limitsIn(await list(app, '', { headers }))[1]).toMatch(/^"default";r=3;/);
-    // What is unknown counts.
+    // Unknown paths count.
     expect(limitsIn(await send(app, '/nowhere', { headers }))[1]).toMatch(/^"default";r=2;/);
     expect(limitsIn(await send(app, TIME_LOGS, { method: 'PUT', headers }))[1]).toMatch(/^"default";r=1;/);
   });

@@ -4,7 +4,7 @@ import { expectedLog } from '../support/expected-logs.js';
 import { create, createAll, dataOf, get, LOG, outcome, refusal, totalOf } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
-const LIMIT = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 const app = useTestApp();
 const record = (body: unknown, headers = {}) => createAll(app, body, headers);
 
@@ -94,14 +94,14 @@ describe('POST /api/v1/time-logs/batch', () => {
     ['in chunks', (text: string) => new Blob([text]).stream()],
   ])('takes a body of up to 1 MiB %s, as no other route does', async (_how, shaped) => {
     const valid = JSON.stringify({ timeLogs: [LOG] });
-    expect(outcome(await record(shaped(valid.padEnd(LIMIT))))).toEqual(recorded([LOG]));
-    expect(outcome(await record(shaped(valid.padEnd(LIMIT + 1))))).toEqual(tooLarge(LIMIT));
-    const single = JSON.stringify(LOG).padEnd(LIMIT);
+    expect(outcome(await record(shaped(valid.padEnd(MAX_BODY_BYTES))))).toEqual(recorded([LOG]));
+    expect(outcome(await record(shaped(valid.padEnd(MAX_BODY_BYTES + 1))))).toEqual(tooLarge(MAX_BODY_BYTES));
+    const single = JSON.stringify(LOG).padEnd(MAX_BODY_BYTES);
     expect(outcome(await create(app, shaped(single)))).toEqual(tooLarge(64 * 1024));
   });
 
   it('refuses a body with more values than its logs can need', async () => {
-    const text = `{"timeLogs":[${'{},'.repeat(LIMIT / 8)}{}]}`;
+    const text = `{"timeLogs":[${'{},'.repeat(MAX_BODY_BYTES / 8)}{}]}`;
     const message = 'the request body must have at most 131072 values: send fewer at a time';
     expect(outcome(await record(new Blob([text]).stream()))).toEqual([
       413,

@@ -243,7 +243,7 @@ describe('the relay', () => {
     const before = await record(first);
     await eventually(async () => expect((await note())?.id).toBe(before.id));
     await stop(first);
-    // What an instance leaves behind that was killed an hour later by the clock of before.
+    // The state that an instance leaves if it is killed before the clock is set back by an hour.
     await sql(
       `update time_log_relays set holder = gen_random_uuid(), leased_until = now() + interval '1 hour'`,
     );

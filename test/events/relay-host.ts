@@ -16,7 +16,7 @@ import { timeLogEntities, timeLogMigrations, TimeLogService } from '../../src/ti
 export interface RelayHost {
   readonly app: INestApplicationContext;
   readonly timeLogs: TimeLogService;
-  /** What it has logged as errors, and that these ended. */
+  /** Its logged errors, and the lines about their ends. */
   readonly lines: readonly string[];
   close(): Promise<void>;
 }

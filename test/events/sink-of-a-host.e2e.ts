@@ -14,7 +14,7 @@ import { queryOnce } from '../support/postgres-cluster.js';
 import { MemorySink } from './memory-sink.js';
 import { migrateForRelay } from './relay-host.js';
 
-/** What a sink of the host needs. */
+/** A dependency of a sink of the host. */
 @Injectable()
 class Outbox {
   readonly events: CloudEvent[] = [];

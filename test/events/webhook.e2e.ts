@@ -25,7 +25,7 @@ const TIMES = { retry: SOON, longestRetry: 40, response: 5_000 };
 let database: TestDatabase;
 let receiver: WebhookReceiver;
 let host: RelayHost;
-/** What the sinks have reported. */
+/** The reports of the sinks. */
 let reports: string[];
 beforeEach(async () => {
   database = await createMigratedDatabase();

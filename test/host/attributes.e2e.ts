@@ -21,7 +21,7 @@ const PROJECT = '11111111-1111-1111-1111-111111111111';
 const VALUES = { projectId: PROJECT, duration: 1.5, description: 'work', date: '2026-01-31' };
 const SCOPES = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
 
-/** What this host keeps with its logs. It makes another text of what was sent, and looks up a ticket elsewhere. */
+/** The attributes of this host. It changes a text that was sent, and looks up a ticket elsewhere. */
 const ATTRIBUTES = z
   .strictObject({
     ticket: z
@@ -51,7 +51,7 @@ interface Made {
   readonly data: { readonly id: string; readonly createdAt: string };
 }
 const made = ([, { data }]: [number, Made]) => data;
-/** What is told of a log, once the feed has it. */
+/** Returns the events of a log, once the feed has it. */
 async function toldOf(id: string): Promise<object[]> {
   let told: object[] = [];
   await eventually(async () => {

@@ -56,7 +56,7 @@ const USERS: Readonly<Record<string, User>> = {
   nameless: { permissions: ['time-logs:read', 'time-logs:write'] },
 };
 
-/** What the guard of the host needs. */
+/** A dependency of the guard of the host. */
 @Injectable()
 class Users {
   find(name: unknown): User | undefined {

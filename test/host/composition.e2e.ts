@@ -46,7 +46,7 @@ const caller = () => ({
   id: 'ada',
   scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'],
 });
-/** What both ways of giving options take. */
+/** The arguments of both ways of giving options. */
 type Options = Pick<TimeLogModuleOptions, 'adapters' | 'routes'>;
 const forRoot = (options: Options) => TimeLogModule.forRoot({ caller, ...options });
 const forRootAsync = (options: Options) =>
@@ -201,7 +201,7 @@ describe('a host that composes', () => {
       const { id } = data!;
       expect(await send(`/api/v1/time-logs/${id}`)).toMatchObject([200, { data: LOG }]);
       expect((await send('/api/v1/time-logs'))[0]).toBe(200);
-      // What is left there is the route of one log.
+      // Only the route of one log remains there.
       expect(await send('/api/v1/time-logs/events')).toMatchObject([400, { message: 'id must be a UUID' }]);
       for (const method of ['PUT', 'PATCH', 'DELETE'])
         expect((await send(`/api/v1/time-logs/${id}`, LOG, method))[0]).toBe(404);

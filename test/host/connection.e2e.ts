@@ -64,7 +64,7 @@ const start = async (
     logger: false,
     abortOnError: false,
   });
-/** What keeps this process alive. */
+/** The resources that keep this process alive. */
 const handles = () => process.getActiveResourcesInfo().filter((name) => name.endsWith('Wrap')).length;
 
 it('serves a worker, whose start does not migrate unless it is allowed to', async () => {

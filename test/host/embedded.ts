@@ -43,7 +43,7 @@ export function portOf(app: INestApplication): number {
 }
 
 interface Serving {
-  /** Where TimeLogModule is mounted: `api/v1` by default. */
+  /** The path of TimeLogModule: `api/v1` by default. */
   readonly path?: string;
   readonly bodyParser?: boolean;
   /** Whether it takes messages over TCP too. */

@@ -43,7 +43,7 @@ async function answerTo(port: number, pattern: string, data: unknown): Promise<u
   throw new Error('the connection ended without an answer');
 }
 
-/** What every host app gets, whatever it is built with and however it has got hold of time logs. */
+/** Checks every host app, with any build and any way to import time logs. */
 export function describeForeignHost(name: string, startHost: (options: HostOptions) => Promise<RunningHost>) {
   describe(name, () => {
     let database: TestDatabase;

@@ -32,7 +32,7 @@ const ANY_ATTRIBUTES = {
 /** More than the pool has connections. */
 const MANY = 30;
 
-/** What the hooks of the host need: its closed projects, and what the test has them do. */
+/** A dependency of the hooks of the host: its closed projects, and the actions of a test. */
 @Injectable()
 class Policy {
   readonly closed = new Set<string>();

@@ -55,11 +55,11 @@ import {
  * It knows time logs as every host does: by the exports of the package.
  */
 
-/** Where the host keeps its tables. */
+/** The schema of the host's tables. */
 export const SCHEMA = 'Host of logs';
 const PREFIX = 'our_';
 
-/** What a host app has of its own: an entity that relates to time logs, its migration, tokens, errors and routes. */
+/** The own parts of a host app: an entity that relates to time logs, its migration, tokens, errors and routes. */
 @Entity('approvals')
 class Approval {
   @PrimaryColumn({ type: 'uuid', name: 'log_id' })
@@ -233,7 +233,7 @@ function hostModule(databaseUrl: string) {
 
 export interface HostOptions {
   readonly databaseUrl: string;
-  /** Where it takes messages over TCP. */
+  /** Its port for messages over TCP. */
   readonly messagesPort: number;
 }
 

@@ -96,7 +96,7 @@ describe('the OpenAPI document of a host', () => {
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!);
     expect([...new Set(references)].sort()).toEqual(Object.keys(document.components!.schemas!).sort());
-    // What a class without members would have.
+    // A class without members would have this.
     expect(text).not.toContain('"properties":{}');
     expect(document.components!.schemas!.TimeLogEvents).toMatchObject({
       type: 'array',

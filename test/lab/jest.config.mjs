@@ -3,7 +3,7 @@ import base from '../../jest.config.mjs';
 /** Minutes that the suites `load`, `soak` and `snapshot` run. */
 const { MINUTES = '60' } = process.env;
 
-/** What test/lab/suite.mjs runs; it names the files of each suite. */
+/** The configuration for test/lab/suite.mjs, which names the files of each suite. */
 export default {
   ...base,
   // Ends what hangs.

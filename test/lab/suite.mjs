@@ -10,7 +10,7 @@ import { join } from 'node:path';
 const PROJECT = join(import.meta.dirname, '..', '..');
 const { EXTENT = 'full', WORKERS = '1', TEST_POSTGRES = '/usr/lib/postgresql/15/bin' } = process.env;
 
-/** What Jest runs: options, files and variables. A suite is skipped if the path that it `needs` does not exist. */
+/** Runs of Jest: options, files and variables. A suite is skipped if the path that it `needs` does not exist. */
 const SUITES = {
   brokers: { files: ['test/lab/brokers'] },
   browser: { files: ['test/lab/browser'] },
@@ -51,7 +51,7 @@ const BENCHES = {
   figure: 'figure',
   hooks: 'hook-price',
 };
-/** What `all` runs: everything that has a verdict, but for the containers. */
+/** The suites of `all`: those with a verdict, except the containers. */
 const NIGHTLY = 'specs tools core package brokers browser estate database fleet properties faults'.split(' ');
 
 const [name, ...args] = process.argv.slice(2);
@@ -77,7 +77,7 @@ function runAll() {
   if (failed.length > 0) process.exit(1);
 }
 
-/** What loads a service or a fleet for MINUTES. */
+/** Returns a suite that loads a service or a fleet for MINUTES. */
 function loadOf(file) {
   const options = ['--testMatch', `**/test/lab/${file}.load.ts`, '--runInBand'];
   return { options, files: [] };

@@ -3,7 +3,7 @@ import { lastValueFrom } from 'rxjs';
 import { expectDescribedMessage } from '../support/described-messages.js';
 import { TIME_LOGS } from '../support/requests.js';
 
-/** What a caller gets: the body of an answer, or that of an error. */
+/** The outcome for a caller: the body of an answer, or that of an error. */
 export type Outcome = { readonly answer: unknown } | { readonly error: unknown };
 
 /** One way to ask for time logs, with the data of a message. */
@@ -83,7 +83,7 @@ export function messageOfBytes(timeLog: Buffer): Buffer {
   return Buffer.concat([Buffer.from(before!), timeLog, Buffer.from(after!)]);
 }
 
-/** What a message of Nest answers. */
+/** Returns the answer to a message of Nest. */
 export function outcomeOf(answer: string): Outcome {
   const { err, response } = JSON.parse(answer) as { err?: unknown; response?: unknown };
   return err === undefined ? { answer: response } : { error: err };

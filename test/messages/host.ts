@@ -19,7 +19,7 @@ import { type Gate, newGate } from '../support/gate.js';
 import { createMigratedDatabase } from '../support/test-database.js';
 import { type Door, overTransport, tcpClient } from './doors.js';
 
-/** What the tokens of the host are good for. */
+/** The scopes of the tokens of the host. */
 const SCOPES: Readonly<Record<string, readonly string[]>> = {
   reader: ['time-logs:read'],
   writer: ['time-logs:write'],
@@ -29,7 +29,7 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
 
 /** The projects of the token `bound`. */
 export const BOUND_TO = ['b0000000-0000-4000-8000-00000000000a', 'b0000000-0000-4000-8000-00000000000b'];
-/** What tokens for everything are bound to. */
+/** The projects of tokens for everything. */
 const PROJECTS: Readonly<Record<string, readonly string[] | undefined>> = {
   unbound: undefined,
   bound: BOUND_TO.map((id) => id.toUpperCase()),
@@ -63,7 +63,7 @@ export interface MessageHost {
   readonly port: number;
   /** Opens when somebody asks about the token `held`, which is good when the other one is opened. */
   readonly tokens: { readonly asked: Gate; readonly answered: Gate };
-  /** What was told about the broker. */
+  /** The logged lines about the broker. */
   readonly lines: readonly string[];
   /** Once, however often it is called. */
   close(): Promise<void>;
@@ -130,7 +130,7 @@ export async function startMessageHost(
   };
 }
 
-/** Waits until the host has told a line, so many times. */
+/** Waits until the host has logged a line a number of times. */
 export async function told({ lines }: MessageHost, line: string | RegExp, times = 1): Promise<void> {
   const isIt = (said: string) => (typeof line === 'string' ? said === line : line.test(said));
   await eventually(() => {

@@ -19,7 +19,7 @@ export interface OpenTransport {
 
 const accessToken = 'worker';
 
-/** What a transport might change of messages. The other rules for them are in tcp.e2e.ts. */
+/** Checks parts of messages that a transport might change. The other rules for them are in tcp.e2e.ts. */
 export function describeMessages(name: string, open: () => Promise<OpenTransport>): void {
   describe(`messages over ${name}`, () => {
     let opened: OpenTransport;

@@ -14,7 +14,7 @@ export function framed(message: Buffer | string): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.toString().length}#`), bytes]);
 }
 
-/** A connection that sends whatever it is told, also what no client of Nest sends. */
+/** A connection that sends any bytes, also those that no client of Nest sends. */
 export class RawTcp {
   /** The texts of the answers. */
   private readonly answers: AsyncIterator<string, undefined>;

@@ -17,7 +17,7 @@ describe('a file that is restored', () => {
   const inFolder = useFolder('time-logs-backup-file-');
   let file: string;
   let sound: Buffer;
-  /** What the sound file holds, and its lines. */
+  /** The content of the sound file, and its lines. */
   let text: string;
   let lines: string[];
 
@@ -31,7 +31,7 @@ describe('a file that is restored', () => {
     lines = text.trimEnd().split('\n');
   });
 
-  /** Puts bytes in the place of the file, and checks them. */
+  /** Writes bytes to the file, and checks them. */
   const check = async (bytes: Uint8Array) => {
     await writeFile(file, bytes);
     await checkBackup({ file, migrations, report });

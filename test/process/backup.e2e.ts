@@ -40,13 +40,13 @@ async function withSqlIn<T>(dataDir: string, act: (sql: DataSource) => Promise<T
 const inFolder = useFolder('time-logs-backup-');
 let names = 0;
 const fresh = () => inFolder(`fresh-${(names += 1)}`);
-/** What fails with one line. */
+/** Returns the expected result of a failure with one line. */
 const refused = (line: unknown) => ({ code: 1, stdout: '', stderr: line });
 const done = { code: 0, stderr: '' };
-/** What a backup has left, also of the file that it writes first. */
+/** Returns the files of a backup, including the one that it writes first. */
 const filesOf = async (file: string) =>
   (await readdir(inFolder())).filter((name) => inFolder(name).startsWith(file));
-/** What a file holds. */
+/** Returns the content of a file. */
 const textOf = async (file: string) => gunzipSync(await readFile(file)).toString();
 
 describe('backup and restore on the embedded database', () => {
@@ -345,7 +345,7 @@ describe('backup and restore by DATABASE_URL', () => {
       stdout: `restored ${file}: access_tokens 3 rows, time_logs 23 rows, time_log_keys 20 rows\n`,
       stderr: '',
     });
-    // Of that version the rows are JSON, as `everything` has them; a column that came later has its default.
+    // The rows of that version are JSON, as in `everything`; a later column has its default.
     const restored = Object.values(await withSql(target, everything)).flat();
     const saved = (await textOf(file)).match(/^\{"id".*|^\{"principal".*/gm);
     expect(restored.map((row) => JSON.parse(row) as unknown)).toEqual(

@@ -22,7 +22,7 @@ for (const name of readdirSync('src').filter((name) => /^\\w+[.]ts$/.test(name))
 process.exit(existsSync('broken') ? 2 : 0);
 `;
 const SCHEMA = 'src/time-log/infrastructure/schema';
-/** What is copied as it is. */
+/** Files that are copied as they are. */
 const SERVED = [
   'src/api-docs/openapi.json',
   'src/api-docs/page/page.js',
@@ -33,14 +33,14 @@ const MAIN = `console.log(JSON.stringify(process.argv.slice(2)));`;
 
 describe('what npm start compiles', () => {
   const file = useFolder('time-logs-built-');
-  /** What npm run build runs. */
+  /** Runs the command of npm run build. */
   const build = async () => {
     const { scripts } = JSON.parse(await readFile(file('package.json'), 'utf8')) as {
       scripts: { build: string };
     };
     await run('sh', ['-c', scripts.build], { cwd: file() });
   };
-  /** What `dist` had at each compilation that was necessary just now. */
+  /** Returns the content of `dist` at each compilation that was just necessary. */
   const compilations = async () => {
     await rm(file('compilations'), { force: true });
     await run(process.execPath, ['libs/build/run.mjs'], { cwd: file() });

@@ -4,7 +4,7 @@ import { runProgram } from '../support/commands.js';
 import { type CommandName, runHere } from '../support/commands-here.js';
 import { useFolder } from '../support/fixtures.js';
 
-/** What npm runs for those that are no command of the service. */
+/** Scripts of npm that are not commands of the service. */
 const PROGRAMS: Record<string, string> = {
   'pack:lib': 'libs/host-kit/pack.mjs',
   start: 'dist/src/main.js',

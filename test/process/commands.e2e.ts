@@ -15,7 +15,7 @@ import { createTestDatabase } from '../support/test-database.js';
 /** As many projects, each another one. */
 const uuids = (count: number) =>
   Array.from({ length: count }, (_, index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
-/** What fails with this line. */
+/** Returns the expected result of a failure with this line. */
 const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
 const printed = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
 

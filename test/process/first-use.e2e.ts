@@ -16,7 +16,7 @@ const PROJECT = join(import.meta.dirname, '..', '..');
 const NO_TOKEN =
   'There is no token here. Create one in the folder of the service, with its\nsettings (such as DATABASE_URL):';
 
-/** What a start prints until it listens, and is told to end. */
+/** Starts the service, ends it when it listens, and returns its output. */
 async function written(env: Record<string, string>): Promise<{ log: Line[]; said: string }> {
   const service = await startHere(env);
   await service.end();

@@ -20,7 +20,7 @@ const newToken = () => `tl_${randomBytes(32).toString('base64url')}`;
 const database = useTestDatabase();
 const inFolder = useFolder('time-logs-log-');
 
-/** What the service logs, at its most talkative, while something is done. */
+/** Returns the lines that the service logs at its lowest level during an action. */
 async function logOf(
   work: (service: Target) => Promise<unknown>,
   env: Record<string, string> = {},

@@ -47,7 +47,7 @@ asRoot('root in the folder of a user (skipped for others)', () => {
     const { mode, ...owner } = await factsOf(join(dataDir, 'postgres'));
     expect(mode).toBe('700');
     expect(await factsOf(join(dataDir, 'postgres', 'PG_VERSION'))).toEqual({ ...owner, mode: '600' });
-    // Who cannot run PostgreSQL has no use for its files.
+    // A user who cannot run PostgreSQL has no use for its files.
     if (canUserRunPostgres()) expect(owner).toEqual(user);
     else expect(isOrdinary(owner)).toBe(false);
   });

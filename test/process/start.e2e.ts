@@ -11,7 +11,7 @@ import { startHere } from '../support/service-here.js';
 const isRoutine = (line: string) =>
   line.startsWith('{"level":"info"') || line.includes('"context":"Durability"');
 
-/** What main.ts prints in the end. All else is routine. */
+/** Returns the last lines that main.ts prints. All others are routine. */
 async function faultOf(env: Record<string, string>): Promise<string> {
   const written = { log: '', said: '' };
   const fault = await startHere(env, written).then(

@@ -15,7 +15,7 @@ interface Lock {
     {
       readonly integrity?: string;
       readonly dev?: boolean;
-      /** Of a workspace. */
+      /** Whether it is a workspace. */
       readonly link?: boolean;
       readonly hasInstallScript?: boolean;
       readonly license?: string;

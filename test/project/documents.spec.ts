@@ -12,7 +12,7 @@ const DOCUMENTS = ['.', 'docker', 'libs', 'src', 'test']
   .filter((name) => name.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(name));
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
-/** What a heading is called in links, as GitHub does it. */
+/** Returns the name of a heading in links, as on GitHub. */
 const placeOf = (heading: string) =>
   heading
     .toLowerCase()

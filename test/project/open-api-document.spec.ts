@@ -30,14 +30,14 @@ const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) 
   Object.entries(item).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation!]),
 );
 
-/** What a response or a reference to one says. */
+/** Returns the description of a response or of a reference to one. */
 function resolved(response: Operation['responses'][string]): Response {
   return '$ref' in response
     ? openApiDocument.components.responses[response.$ref.split('/').at(-1)!]!
     : response;
 }
 
-/** What an operation on time logs needs. */
+/** The scopes of operations on time logs. */
 const SCOPES = { get: 'read', post: 'write', put: 'correct', patch: 'correct', delete: 'correct' };
 /** A new operation is added here, if it is not on time logs. */
 const SECURITY_OF_OTHERS: Readonly<Record<string, object[]>> = {

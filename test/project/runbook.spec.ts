@@ -8,12 +8,12 @@ const read = (...names: string[]) => readFileSync(join(ROOT, ...names), 'utf8');
 const RUNBOOK = read('docker', 'RUNBOOK.md');
 const ALERT_RULES = read('docker', 'fleet', 'alerts.yaml').split('- alert: ').slice(1);
 const ALERTS = ALERT_RULES.map((rule) => /^\w+/.exec(rule)![0]);
-/** What its headings are called in links. */
+/** The names of its headings in links. */
 const PLACES = [...RUNBOOK.matchAll(/^## (.+)$/gm)].map(([, title]) =>
   title!.toLowerCase().replaceAll(' ', '-'),
 );
 
-/** What lines of the log that name trouble say, from their beginning or behind a first name, in four words at most. */
+/** The phrases that begin lines of the log about trouble, perhaps after a first name, in four words at most. */
 const TROUBLES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
   .flatMap((file) => [

@@ -17,7 +17,7 @@ export function numberOf(day: string): number {
 /** The number of the last day that there is. */
 export const LAST = numberOf('9999-12-31');
 
-/** All projects, or one or several of them, and a period between two of the days, also such that are open at an end or at both. */
+/** Generates filters by all or some projects, and by a period between two days, also open at one end or both. */
 export function anyFilterOf(
   projects: readonly string[],
   anyDay: fc.Arbitrary<string>,

@@ -62,7 +62,7 @@ function filesOf(html: string, page: string): string[] {
   return [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => new URL(path!, page).href);
 }
 
-/** What clients rely on below a prefix, each with a check that throws. */
+/** The behaviour that clients rely on below a prefix, each with a check that throws. */
 export const CHECKS: Readonly<Record<string, (site: Site) => Promise<void>>> = {
   async 'links lead through lists, totals and the feed'(site) {
     for (const date of ['2026-01-01', '2026-01-02'])

@@ -19,7 +19,7 @@ if (globalThis.embedsCompiled) {
   // Decorators of a test file keep what they know where the frameworks look for it.
   await importOnce('reflect-metadata');
   for (const key of Reflect.ownKeys(serviceGlobal.Reflect)) Reflect[key] ??= serviceGlobal.Reflect[key];
-  // What a host throws is an error to those that catch it, and theirs to the host.
+  // An error of a host is an instance of Error for the code that catches it, and vice versa.
   globalThis.Error = serviceGlobal.Error;
   for (const name of FRAMEWORKS) jest.unstable_mockModule(name, () => importOnce(name));
   for (const folder of ['src', 'libs']) {

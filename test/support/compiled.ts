@@ -23,7 +23,7 @@ import type * as LargeResponseLimiterFile from '../../src/time-log/wire/large-re
  * evaluates every module again for each test file; these are loaded once for all files of a worker.
  */
 
-/** What test-environment.mjs gives to test files. */
+/** The globals of test-environment.mjs for test files. */
 declare global {
   /** Imports a module outside of Jest's own modules. */
   var importOnce: (specifier: string) => Promise<unknown>;

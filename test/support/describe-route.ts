@@ -20,7 +20,7 @@ export interface Route {
   /** As in the document, such as `/api/v1/time-logs/{id}`. */
   readonly path: string;
   readonly operation: Operation;
-  /** What a token needs; undefined: the route is open. */
+  /** The scope that a token needs; undefined if the route is open. */
   readonly scopes: readonly string[] | undefined;
 }
 
@@ -116,7 +116,7 @@ async function ask(app: TestApp, { path, ...sending }: Sample, token?: string): 
   return answer;
 }
 
-/** What every route must do; the app declares DECLARED_TOKEN. */
+/** Tests the rules of every route; the app declares DECLARED_TOKEN. */
 export function describeRoute(app: TestApp, route: Route): void {
   const { method, path, scopes } = route;
   const success = successOf(route);
@@ -220,7 +220,7 @@ export function describeRoute(app: TestApp, route: Route): void {
   });
 }
 
-/** What every path must do with methods that it does not have. */
+/** Tests the answers of every path to methods that it does not have. */
 export function describePath(app: TestApp, path: string): void {
   const own = ROUTES.filter((route) => route.path === path);
   const methods = own.map(({ method }) => method);

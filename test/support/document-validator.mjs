@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-/** What the references of the document, made absolute, begin with. */
+/** The prefix of the references of the document, made absolute. */
 export const ROOT = 'openapi.json#/';
 
 /** A document, closed: an answer may not have members that it does not name. */

@@ -38,7 +38,7 @@ const { document, ROOT, validatorOf } = (await importOnce(
 
 /** Throws where the OpenAPI document does not describe an answer, or forbids a request that was accepted. */
 export function expectDocumented(request: DocumentedRequest, answer: DocumentedAnswer): void {
-  // What a browser asks before a request of a page is no operation.
+  // A preflight request of a browser is no operation.
   if (request.method === 'OPTIONS' && answer.status === 204) return;
   const faults = [...faultsOfAnswer(request, answer)];
   if (answer.status < 300) faults.push(...faultsOfRequest(request));
@@ -133,7 +133,7 @@ const PARAMETERS_OF_TYPES: Readonly<Record<string, string>> = {
   'application/x-ndjson': '',
 };
 
-/** What may be answered whatever the path and the method. */
+/** The answers to any path and method. */
 const ANYWHERE = [400, 401, 408, 417, 429, 431, 500, 503];
 
 function responsesOf(method: string, path: string): Readonly<Record<string, Response | Reference>> {

@@ -6,7 +6,7 @@ import { type TestApp, useTestApp } from './test-app.js';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What the edge refuses: status and whole body. */
+/** Requests that the edge refuses: status and whole body. */
 export const REFUSED = {
   malformed: [400, refusal('VALIDATION_ERROR', 'malformed request')],
   hosts: [400, refusal('VALIDATION_ERROR', 'exactly one Host header is required')],

@@ -5,11 +5,11 @@ type Optional<Values> = {
   [Name in keyof Values as object extends Pick<Values, Name> ? Name : never]-?: Values[Name];
 };
 
-/** What each value counts as where it was not sent: written down here, so that the service is held to it. */
+/** The value of each member that was not sent: written here, so that the service is checked against it. */
 const MISSING: Optional<Omit<TimeLogValues, 'attributes'>> = { description: '' };
 
 type Sent = Pick<TimeLogValues, 'projectId'> & Partial<TimeLogValues>;
-/** What the service adds. */
+/** The members that the service adds. */
 export interface Made {
   readonly id: unknown;
   readonly createdAt: unknown;
@@ -21,7 +21,7 @@ export function expectedValues(sent: Sent) {
   return { ...MISSING, ...sent, projectId: sent.projectId.toLowerCase() };
 }
 
-/** The log that was sent, as it is answered alone and told in events. */
+/** The log that was sent, as in an answer for one log and in events. */
 export function expectedLog(sent: Sent, { id, createdAt }: Made = ANY) {
   return { ...expectedValues(sent), id, createdAt };
 }

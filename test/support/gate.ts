@@ -1,4 +1,4 @@
-/** Holds up whoever waits until it is opened. */
+/** Suspends each caller of `wait` until it is opened. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;

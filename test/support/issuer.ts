@@ -16,7 +16,7 @@ export async function makeKey(alg: string, kid: string): Promise<IssuerKey> {
   return { alg, publicKey, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
-/** What a token says; `undefined` leaves a claim out. */
+/** The claims of a token; `undefined` leaves one out. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** Seconds of Unix time. */
@@ -26,11 +26,11 @@ export const seconds = () => Math.floor(Date.now() / 1_000);
 export class Issuer {
   readonly issuer = 'https://issuer.example/realm';
   readonly audience = 'time-logs';
-  /** What it publishes. */
+  /** The published keys. */
   keys: IssuerKey[] = [];
   /** How often it was asked. */
   asked = 0;
-  /** Answers in the place of the issuer. */
+  /** Answers instead of the issuer. */
   misbehaviour: RequestListener | undefined;
 
   private readonly server = createServer((request, response) => {
@@ -48,7 +48,7 @@ export class Issuer {
     return issuer;
   }
 
-  /** What the service is told of it. */
+  /** The settings of the service for it. */
   get settings(): { jwksUrl: string; issuer: string; audience: string } {
     return { jwksUrl: `http://127.0.0.1:${this.port}/jwks`, issuer: this.issuer, audience: this.audience };
   }

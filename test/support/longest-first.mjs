@@ -3,7 +3,7 @@ import Sequencer from '@jest/test-sequencer';
 /** Tests that mostly wait: for processes, servers and limits of time. */
 const WAITS = /[/]test[/](process|support|messages|events)[/]|[.]faults[.]ts$/;
 
-/** Where Jest does not know how long files take, those that wait come first: at the end nobody waits for one alone. */
+/** If Jest does not know how long files take, those that wait come first: at the end none runs alone. */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What is lost of a statement, and how the service learns of it: not at all where the connection falls silent. */
+/** The lost part of a statement, and how the service notices: not at all if the connection falls silent. */
 export type Loss =
   | { readonly lost: 'statement'; readonly by: 'close' | 'reset' }
   | { readonly lost: 'answer'; readonly by: 'close' | 'reset' | 'silence' };

@@ -7,7 +7,7 @@ export const DOCUMENT_TEXT = readFileSync(
   'utf8',
 );
 
-// What the tests look at in a document of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1).
+// The parts of a document of OpenAPI 3.1 that the tests read (https://spec.openapis.org/oas/v3.1.1).
 
 export interface OpenApiDocument {
   readonly info: { readonly version: string; readonly description: string };
@@ -100,7 +100,7 @@ export function dereferenced<T extends object>(document: T): T {
   return whole(document) as T;
 }
 
-/** What `#/a/b` means in a document. */
+/** Returns the value of `#/a/b` in a document. */
 function at(document: object, reference: string): unknown {
   const names = reference.split('/').slice(1);
   return names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document);

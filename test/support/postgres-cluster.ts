@@ -15,8 +15,8 @@ import { createTestDatabase } from './test-database.js';
 
 /** Milliseconds between two looks at a server that starts. */
 const POLL = 10;
-/** Milliseconds that the processes of a killed server may take to let go of its memory: the limit ends what hangs. */
-const PATIENCE = 300_000;
+/** The time for a start: the processes of a killed server release its memory first. */
+const START_TIMEOUT_MS = 300_000;
 
 /** Settings of a server (`postgres -c name=value`). */
 type Settings = Readonly<Record<string, string>>;
@@ -99,9 +99,9 @@ export class PostgresCluster {
 
   /** Starts the server and resolves when it accepts connections. */
   async start(): Promise<void> {
-    const end = performance.now() + PATIENCE;
+    const end = performance.now() + START_TIMEOUT_MS;
     while (!(await this.tryStart())) {
-      // What a killed server leaves behind holds its memory for a moment.
+      // The memory of a killed server is freed a moment later.
       const isPassing = /pre-existing shared memory block|lock file/.test(this.program?.output ?? '');
       if (!isPassing || performance.now() > end) throw new Error(this.log.slice(-10).join('\n'));
       await delay(POLL);
@@ -205,7 +205,7 @@ export async function firstColumn(url: string, sql: string): Promise<unknown[]> 
   return (await queryOnce<pg.QueryResultRow>(url, sql)).map((row) => (Object.values(row) as unknown[])[0]);
 }
 
-/** A connection of an outsider; whoever opens it ends it. */
+/** A connection that does not belong to the service; the caller ends it. */
 export async function connected(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'outsider' });
   // The server may be killed under it; what it then asks rejects.

@@ -6,7 +6,7 @@ import { environment } from './environment.js';
 export interface ServiceHere {
   readonly url: string;
   readonly port: number;
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly written: Written;
   /** Rejects with what ends it, a signal too. */
   readonly ended: Promise<void>;
@@ -16,7 +16,7 @@ export interface ServiceHere {
 
 export interface Written {
   log: string;
-  /** What stands beside the log. */
+  /** The output next to the log. */
   said: string;
 }
 

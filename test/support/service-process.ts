@@ -7,8 +7,8 @@ import { environment } from './environment.js';
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The compiled service, as seen from the compiled form of this file, and else from its source. */
 export const MAIN = [join(ROOT, 'src', 'main.js')].find(existsSync) ?? join(ROOT, 'dist', 'src', 'main.js');
-/** Milliseconds to wait for what a process prints: less than a test has, which can then tell what it printed. */
-const LIMIT = 500_000;
+/** The time in milliseconds to wait for output: less than a test has, which can then report the output. */
+const OUTPUT_TIMEOUT_MS = 500_000;
 export const LISTENING = /listening on port (\d+)/;
 
 /** A process, and what it prints. */
@@ -72,7 +72,7 @@ export function spawnProgram([command = '', ...args]: readonly string[], env: No
         const found = text.exec(output());
         if (found) settle(() => resolve(found));
       };
-      const timer = setTimeout(fail, LIMIT);
+      const timer = setTimeout(fail, OUTPUT_TIMEOUT_MS);
       child.on('exit', fail);
       for (const stream of streams) stream.on('data', look);
       look();

@@ -21,7 +21,7 @@ import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import * as service from './compiled.js';
 import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 
-/* What tests of the storage take of the compiled service beside compiled.ts, and databases for it. */
+/* Parts of the compiled service for tests of the storage, in addition to compiled.ts, and databases for it. */
 
 const compiled = (path: string) => importOnce(join(import.meta.dirname, '..', '..', 'dist', 'src', path));
 const from = {

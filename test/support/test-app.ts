@@ -15,7 +15,7 @@ import {
 } from './compiled.js';
 import { createMigratedDatabase } from './test-database.js';
 
-/** What differs from the defaults. */
+/** The settings that differ from the defaults. */
 type Settings = Partial<AppOptions['config']>;
 
 /** The service as main.ts boots it, on a database of its own, listening on loopback. */

@@ -17,9 +17,9 @@ let processes = [];
 subscribe('child_process', ({ process }) => processes.push(process));
 
 /**
- * Where a test file runs. It has a PostgreSQL server to itself: that of its worker. A test that hangs never comes to
- * its `finally`. So where a test or hook fails, its processes and its transactions are ended, and after the file the
- * rest.
+ * The environment of a test file. It has a PostgreSQL server to itself: that of its worker. A test that hangs never
+ * reaches its `finally`. So if a test or hook fails, its processes and its transactions are ended, and after the file
+ * the rest.
  */
 export default class extends TestEnvironment {
   hasFailed = false;
@@ -73,7 +73,7 @@ async function endProcesses(children) {
   await Promise.all(
     running.map(async (child) => {
       const ended = once(child, 'exit');
-      // It ends PostgreSQL too, whoever is still connected.
+      // It ends PostgreSQL too, despite open connections.
       child.kill('SIGINT');
       const overdue = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
       await ended;

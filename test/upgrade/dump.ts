@@ -4,7 +4,7 @@ import pg from 'pg';
 
 /** A block of rows in a dump, up to the line that ends it. */
 const COPY = /^COPY (.+) FROM stdin;\n([^]*?)^\\\.\n/gm;
-/** What stands for a character in such rows (PostgreSQL, COPY, text format). */
+/** The escapes of characters in such rows (PostgreSQL, COPY, text format). */
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v' };
 
 /** Loads a gzipped plain dump of pg_dump into an empty database, with pg alone. */

@@ -30,7 +30,7 @@ async function giveToOwner({ url, superuserUrl }: Parameters<typeof loadVersion>
   );
 }
 
-/** What people have stored, by the columns that it had in each version; the last use of a token goes on changing. */
+/** The stored rows, by the columns of each version; the last use of a token changes. */
 const COLUMNS = {
   0.1: {
     time_logs: 'id, project_id, duration, description, date',

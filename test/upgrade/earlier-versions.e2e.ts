@@ -15,12 +15,12 @@ import { everything, loadVersion } from './earlier-version.js';
 
 const file = (name: string) => join(import.meta.dirname, name);
 
-/** What a version said of its database. */
+/** The contents of the database, as the version reported them. */
 interface Contents {
   readonly token: string;
   readonly total: number;
   readonly perProject: Readonly<Record<string, number>>;
-  /** What its feed told, as ids of events. Version 0.1 had none. */
+  /** The ids of the events in its feed. Version 0.1 had none. */
   readonly feed?: { readonly events: number; readonly digest: string };
   /** A token for the first two projects, and one that is revoked. */
   readonly bound?: string;

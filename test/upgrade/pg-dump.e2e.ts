@@ -20,7 +20,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 type Feed = InstanceType<typeof TypeOrmFeedRepository>;
 
 const run = promisify(execFile);
-/** The programs of the server of the test run, where that is not the embedded one, which has none. */
+/** The programs of the server of the test run, if that is not the embedded one, which has none. */
 const { TEST_POSTGRES } = process.env;
 const program = (name: string) => (TEST_POSTGRES === undefined ? name : join(TEST_POSTGRES, name));
 const EMBEDDED = 18;

@@ -12,7 +12,7 @@ import type { Round } from './results.js';
 import { optionsOf, withBench } from './side-by-side.js';
 import { median } from './statistics.js';
 
-// What filters by attributes and their indexes cost. Usage: npm run bench -- attributes [ROUNDS] [SECONDS] [LOGS]
+// Measures filters by attributes and their indexes. Usage: npm run bench -- attributes [ROUNDS] [SECONDS] [LOGS]
 
 const { rounds = 5, seconds = 3 } = optionsOf(process.argv.slice(2));
 const LOGS = Number(process.argv[4] ?? 1_000_000);

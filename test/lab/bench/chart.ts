@@ -60,7 +60,7 @@ export function chart(runs: readonly Results[]): string {
   ].join('\n');
 }
 
-/** Of a size that several runs have measured, the first one counts. */
+/** If several runs have measured a size, the first one counts. */
 function linesOf(runs: readonly Results[], load: LoadName): Line[] {
   const measured = runs
     .flatMap(({ measurements }) => measurements)
@@ -73,14 +73,14 @@ function linesOf(runs: readonly Results[], load: LoadName): Line[] {
   });
 }
 
-/** Where a size and a time lie in a panel, and the powers of ten in milliseconds. */
+/** Returns the coordinates of a size and a time in a panel, and the powers of ten in milliseconds. */
 function scaleOf(points: Line['points']) {
   const sizes = points.map(({ size }) => Math.log10(size));
   const times = points.map(({ p50 }) => Math.log10(p50));
   const [first, last] = [Math.min(...sizes), Math.max(...sizes)];
   const [low, high] = [Math.floor(Math.min(...times)), Math.ceil(Math.max(...times))];
   return {
-    // Where there is one size alone, it stands in the middle.
+    // A single size stands in the middle.
     x: (size: number) => PANEL.width * (first === last ? 0.5 : (Math.log10(size) - first) / (last - first)),
     y: (p50: number) => PANEL.height * (1 - (Math.log10(p50) - low) / (high - low || 1)),
     decades: Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index)),

@@ -12,8 +12,8 @@ import type { Server } from './server.js';
 
 /** Connections of a create. */
 const WRITERS = 64;
-/** Seconds. */
-const PATIENCE = 60;
+/** The time in seconds to wait for unfinished requests. */
+const MAX_OVERRUN_S = 60;
 /**
  * Seconds of the load at the beginning of a turn, which do not count. The order rotates, so a program waits longer for
  * one turn than for another. After 12 s or more a request of `idiomatic` cost up to four times as much for half a
@@ -72,7 +72,7 @@ export async function runRound(
     requests: load.requests(token),
     status: load.status,
     seconds: options.seconds,
-    patience: PATIENCE,
+    patience: MAX_OVERRUN_S,
   };
   const runUp = await driver.run({ ...order, seconds: RUN_UP });
   await server.calm(runUp.unfinished > 0);
@@ -85,7 +85,7 @@ export async function runRound(
     from === undefined || to === undefined || requests === 0 ? undefined : (to - from) / requests;
   return {
     ...outcome,
-    // What goes wrong in the run-up counts, too: if it was not finished, the figures of the round are marked.
+    // Errors of the run-up count, too: if it was not finished, the figures of the round are flagged.
     unfinished: runUp.unfinished + outcome.unfinished,
     failures: sumOf([...Object.entries(runUp.failures), ...Object.entries(outcome.failures)]),
     cpu: each(before?.cpu, after?.cpu),

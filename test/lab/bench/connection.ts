@@ -5,7 +5,7 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 const NOTHING = Buffer.alloc(0);
 
-/** What becomes of the requests of a connection. */
+/** Receives the outcomes of the requests of a connection. */
 export interface Listener {
   /** An answer has come in whole. */
   answered(connection: Connection, status: number, milliseconds: number): void;

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 /** The logs of one run, in both databases. */
 export interface DataSet {
   readonly size: number;
-  /** Of the service. */
+  /** The database of the service. */
   readonly serviceUrl: string;
-  /** Of both baselines; undefined where neither is measured. */
+  /** The database of both baselines; undefined if neither is measured. */
   readonly baselineUrl: string | undefined;
   /** Logs of the largest project in YEARS. */
   readonly totalOfProjectInYears: number;

@@ -6,20 +6,20 @@ import { type DataSet, logsQuery, PAGE, projectId, SEEDED, sizeName, YEARS } fro
 import type { Space } from './results.js';
 import type { Server } from './server.js';
 
-/** What to seed, and where to say how far it is. */
+/** The data to seed, and a function that reports the progress. */
 interface Seeding {
   readonly size: number;
   readonly progress: ProgressLine;
   readonly signal: AbortSignal;
 }
 
-/** Changes with whatever changes the seeded rows, so that kept databases are made anew. */
-const MARK = 'seeded 1';
+/** Changes with the seeded rows, so that kept databases are made again. */
+const SEED_VERSION = 'seeded 1';
 const COLUMNS = 'id, project_id, duration, description, date';
 /** Logs of one statement. Smaller ones would write the counts more often, which then take more room. */
 const CHUNK = 100_000;
 
-/** What the entity of the idiomatic baseline stands for. */
+/** The table of the entity of the idiomatic baseline. */
 const BASELINE_SCHEMA = `
   create table if not exists time_logs (
     id uuid primary key default gen_random_uuid(),
@@ -35,7 +35,7 @@ const BASELINE_SCHEMA = `
 interface Owner {
   readonly name: string;
   readonly columns: string;
-  /** What tells a log that an earlier run has created: it is younger than all seeded ones. */
+  /** The condition for a log of an earlier run: it is younger than all seeded ones. */
   readonly isNew: string;
   /** Empties what else creates have left behind. */
   readonly forget: string;
@@ -88,11 +88,11 @@ export async function prepareDatabases(
 async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<string> {
   const name = `time_logs_bench_${owner.name}_${sizeName(wanted.size)}`;
   const url = server.urlOf(name);
-  if ((await server.markOf(name)) === MARK && (await restore(url, owner, wanted))) return url;
+  if ((await server.markOf(name)) === SEED_VERSION && (await restore(url, owner, wanted))) return url;
   await owner.makeTables(await server.create(name));
   await seed(url, owner.columns, wanted);
   wanted.progress.printLine(`${name}: seeded`);
-  await server.mark(name, MARK);
+  await server.mark(name, SEED_VERSION);
   return url;
 }
 

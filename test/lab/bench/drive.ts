@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, type Listener } from './connection.js';
 import { percentile } from './statistics.js';
 
-/** Where a request has this, each sending of it has a new UUID. */
+/** A placeholder in a request: each sending has a new UUID for it. */
 export const FRESH_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** One round of load on one program. */
 export interface Order {
   readonly port: number;
-  /** Where it listens, and the CA that it is trusted by (PEM), if that is not loopback without TLS. */
+  /** The host and the CA (PEM), unless it listens on loopback without TLS. */
   readonly over?: { readonly host: string; readonly ca: string };
   readonly connections: number;
   /** Whole HTTP requests, sent in turn. */
@@ -21,7 +21,7 @@ export interface Order {
   readonly patience: number;
 }
 
-/** What came of it. */
+/** The results of the requests. */
 export interface Outcome {
   /** Requests answered with the expected status. */
   readonly answered: number;
@@ -38,7 +38,7 @@ export interface Outcome {
 }
 
 /** Milliseconds before a broken connection is replaced. */
-const PAUSE = 100;
+const RECONNECT_DELAY_MS = 100;
 
 /** Keeps one request under way on each connection until the time is over, then waits for those under way. */
 export async function drive(order: Order): Promise<Outcome> {
@@ -129,7 +129,7 @@ class Round implements Listener {
   }
 
   async #replace(): Promise<void> {
-    await delay(PAUSE);
+    await delay(RECONNECT_DELAY_MS);
     if (this.#isOver) return;
     try {
       const connection = await Connection.open(this.order.port, this, this.order.over);

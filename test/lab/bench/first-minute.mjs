@@ -17,7 +17,7 @@ const COLUMNS = 118;
 /** Pixels of a character, of a line and around all. */
 const [WIDTH, HEIGHT, MARGIN] = [7.25, 17, 14];
 /** Seconds within which it must listen. */
-const PATIENCE = 120;
+const START_TIMEOUT_S = 120;
 
 const copy = mkdtempSync(join(tmpdir(), 'first-minute-'));
 const home = join(copy, 'time-logs');
@@ -49,10 +49,10 @@ writeFileSync(
   ]),
 );
 
-/** What the terminal showed up to a text, without colours, npm's own lines and whatever npm says of its settings. */
+/** Returns the output of the terminal up to a text, without colours and lines of npm. */
 async function readUntil(text) {
   let shown = '';
-  const overdue = setTimeout(() => terminal.kill(), PATIENCE * 1000);
+  const overdue = setTimeout(() => terminal.kill(), START_TIMEOUT_S * 1000);
   for await (const chunk of terminal.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     shown += chunk;
     if (shown.includes(text)) break;

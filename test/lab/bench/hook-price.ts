@@ -12,7 +12,7 @@ import {
 import { TimeLogService } from '../../../src/time-log/index.js';
 import { compareCreates, optionsOf, withBench } from './side-by-side.js';
 
-// What hooks cost a create: hosts with and without them, in turn, on databases of their own.
+// Measures what hooks cost a create: hosts with and without them, alternately, on databases of their own.
 // Then the same through TimeLogService. Usage: npm run bench -- hooks [ROUNDS] [SECONDS]
 
 const AUDIT = 'create table audit (id bigint generated always as identity primary key, log_id uuid)';

@@ -3,16 +3,16 @@ import { rawRequest } from '../../support/raw-http.js';
 import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED, YEARS } from './data-set.js';
 import { FRESH_UUID } from './drive.js';
 
-/** What is sent again and again in one measurement. */
+/** The requests of one measurement, which are repeated. */
 export interface Load {
   readonly status: number;
   /** One client that waits for each answer; without it as many as the load of its kind has. */
   readonly isAlone?: true;
-  /** Where the programs must answer alike: the path of the one request that is sent. */
+  /** The path of a request that all programs must answer alike. */
   readonly path?: string;
   /** Only the service has it. */
   readonly isOurs?: true;
-  /** What the caller is bound to; all projects without it. */
+  /** The projects of the caller; all if undefined. */
   readonly projects?: readonly string[];
   /** Whole HTTP requests, for a program with this token. */
   requests(token: string): string[];
@@ -23,7 +23,7 @@ const PATH = '/api/v1/time-logs';
 const CREATES = 2_048;
 const DAY = 86_400_000;
 const YEAR = { from: '2020-01-01', to: '2020-12-31' };
-/** Of the pages of all logs: the 100 largest projects have 0.38 of the logs. */
+/** The middle page of the 100 largest projects, which have 0.38 of the logs, as a share of all pages. */
 const MIDDLE_OF_BOUND = 0.19;
 const MONTH = { from: '2020-03-01', to: '2020-03-31' };
 const LARGEST = { projectId: projectId(1) };

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** What a process has used since its start. */
+/** The resources that a process has used since its start. */
 export interface Usage {
   /** Microseconds, of all threads. */
   readonly cpu: number;

@@ -18,7 +18,7 @@ export class UsageError extends Error {}
 
 export type Options = NonNullable<ReturnType<typeof parseOptions>>;
 
-/** What the command line asks for; undefined where it asks for help. Throws UsageError. */
+/** Returns the options of the command line; undefined if it asks for help. Throws UsageError. */
 export function parseOptions(args: string[]) {
   const values = parse(args);
   if (values.help) return undefined;

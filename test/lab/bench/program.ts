@@ -9,7 +9,7 @@ import { unusedPort } from '../../support/unused-port.js';
 export const PROGRAM_NAMES = ['service', 'idiomatic', 'careful', 'bare'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
-/** What a program is started with. */
+/** The options of the start of a program. */
 interface Start {
   readonly name: ProgramName;
   readonly databaseUrl: string;
@@ -32,12 +32,12 @@ const FILES = {
 /** Milliseconds that a start may take, and between two looks at it. */
 const LIMITS = { start: 30_000, look: 5 };
 
-/** What is put under load. */
+/** A program under load. */
 export interface Target {
   readonly name: ProgramName;
   readonly port: number;
   readonly token: string;
-  /** Of its process. */
+  /** The id of its process. */
   readonly pid: number;
 }
 

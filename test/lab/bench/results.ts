@@ -12,7 +12,7 @@ export interface Round extends Outcome {
   readonly memory: number | undefined;
 }
 
-/** What one load on one program at one size has shown. */
+/** The results of one load on one program at one size. */
 export interface Measurement {
   readonly size: number;
   readonly load: LoadName;
@@ -94,10 +94,7 @@ export function growth(
   return quotient(results, 'p50', { ...what, size: large }, { ...what, size: small });
 }
 
-/**
- * What went wrong, in words; empty where nothing did. Only of a baseline it is accepted that a request takes too
- * long.
- */
+/** Returns the faults of a measurement, in words. Only a baseline may have requests that take too long. */
 export function faultsOf({ rounds, program }: Measurement): string[] {
   const faults = rounds.flatMap(({ failures, unfinished }) => [
     ...Object.entries(failures),

@@ -13,7 +13,7 @@ import { Program, type Target } from './program.js';
 import { summaryOf } from './results.js';
 import { Server } from './server.js';
 
-/** What services are compared with: a PostgreSQL and a driver of their own. */
+/** The environment of compared services: a PostgreSQL and a driver of their own. */
 export interface Bench extends Pick<Compared, 'server' | 'driver' | 'signal'> {
   /** Makes a migrated database, which a statement may change. Returns its URL. */
   readonly createDatabase: (name: string, sql?: string) => Promise<string>;

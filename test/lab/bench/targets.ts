@@ -3,7 +3,7 @@ import { LOAD_NAMES, type LoadName } from './loads.js';
 import { growth, type Measurement, percentBeside, ratio, type Results, summaryOf } from './results.js';
 import { median } from './statistics.js';
 
-/** What was measured for a target, and with which load where the target is about the worst of several. */
+/** The measured value of a target, and its load if the target is about the worst of several. */
 export interface Found {
   readonly value: number;
   readonly load?: LoadName;

@@ -8,7 +8,7 @@ import type { CloudEvent } from '../../../src/feed/index.js';
 import type { RelayHost } from '../../events/relay-host.js';
 import { expectedLog } from '../../support/expected-logs.js';
 
-/** What is recorded, but for its project. */
+/** The values of a log, except its project. */
 export const WORK = { duration: 1.5, description: 'Schrieb Prüfungen 😀', date: '2026-01-31' };
 
 /** An event as a broker hands it over. */
@@ -79,7 +79,7 @@ export class EventQueue {
           this.deliveries.push({ id: messageId, contentType, event });
           if (this.deliveries.length === whole) resolve();
         };
-        // What comes beyond that meanwhile goes back to the queue.
+        // Further messages go back to the queue.
         void channel.consume(this.queue, (message) => {
           if (this.deliveries.length === whole) return;
           take(message!);

@@ -23,7 +23,7 @@ const accessToken = 'a-declared-token-of-32-characters';
 const SENDERS = 20;
 const KILLS = 3;
 
-/** What becomes of messages when the services that take them are ended or killed. */
+/** The outcomes of messages if the services that receive them are ended or killed. */
 export function describeFaults(name: string, transport: () => Transported): void {
   describe(`services that take messages over ${name}`, () => {
     let database: TestDatabase;
@@ -132,7 +132,7 @@ export function describeFaults(name: string, transport: () => Transported): void
   });
 }
 
-/** What came of a message, in a word. */
+/** The outcome of a message, in a word. */
 function kindOf(outcome: Outcome): string {
   if ('answer' in outcome) return 'answer';
   const { error, message } = outcome.error as { error?: string; message?: string };

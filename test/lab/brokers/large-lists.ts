@@ -16,8 +16,8 @@ export const LIST = Buffer.from(
 );
 /** How often it is sent. All answers together are twice as large as what may wait for a broker. */
 export const LISTS = 150;
-/** 64 MiB of them, and some that were on their way. */
-const MOST = 80;
+/** The lists of 64 MiB, and some in flight. */
+const MAX_LISTS = 80;
 
 /** Lists that are found when the gate is open. */
 export interface HeldLists {
@@ -58,5 +58,5 @@ export function expectMostRefused(answers: readonly string[]): void {
   const lists = answers.filter((text) => text.length > 400_000);
   expect(lists.length + refused.length).toBe(LISTS);
   expect(lists.length).toBeGreaterThan(0);
-  expect(lists.length).toBeLessThan(MOST);
+  expect(lists.length).toBeLessThan(MAX_LISTS);
 }

@@ -17,8 +17,8 @@ import { startMessageHost, told } from '../../messages/host.js';
 import { describeMessages } from '../../messages/messages.contract.js';
 import { expectMostRefused, holdLists, LIST, LISTS } from './large-lists.js';
 
-/** Milliseconds that no test takes. */
-const PATIENCE = 600_000;
+/** A time that no test takes. */
+const TIMEOUT_MS = 600_000;
 
 const clientOf = (url: string) =>
   ClientProxyFactory.create({ transport: Transport.NATS, options: { servers: [url.slice(7)] } });
@@ -36,7 +36,7 @@ describeWith('nats-server')('with NATS', () => {
     const proxy = clientOf(broker.url);
     const raw = await connect({ servers: broker.url.slice(7) });
     const ask = async (pattern: string, message: Buffer) =>
-      (await raw.request(pattern, message, { timeout: PATIENCE })).string();
+      (await raw.request(pattern, message, { timeout: TIMEOUT_MS })).string();
     return {
       door: overTransport(proxy),
       proxy,
@@ -76,10 +76,10 @@ describeWith('nats-server')('with NATS', () => {
 
   it('makes no more answers than may wait for a broker that takes none', async () => {
     const lists = opened(holdLists(), (held) => held.restore());
-    const raw = await start({ deadline: PATIENCE });
+    const raw = await start({ deadline: TIMEOUT_MS });
     // A broker that is frozen lets nothing end.
     opened(broker, (frozen) => frozen.thaw());
-    const ask = async () => (await raw.request('time-log.list.v1', LIST, { timeout: PATIENCE })).string();
+    const ask = async () => (await raw.request('time-log.list.v1', LIST, { timeout: TIMEOUT_MS })).string();
     const answers = Promise.all(Array.from({ length: LISTS }, ask));
     await eventually(() => expect(lists.asked()).toBe(LISTS));
     broker.freeze();

@@ -19,7 +19,7 @@ import {
 /** Pixels of a small laptop, and of a phone. */
 const SCREEN = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
-/** Of all texts, the hardest to quote. */
+/** The text that is hardest to quote. */
 const ODD = `it's "quoted" \\ $TOKEN \`x\` ''' \\' 100 % ü 😀`;
 
 const { paths } = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;

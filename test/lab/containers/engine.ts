@@ -6,8 +6,8 @@ import { describe, expect } from '@jest/globals';
 import { eventually } from '../eventually.js';
 import { Daemon } from '../fleet/daemon.js';
 
-/** Where an engine of our own keeps images for the next run. */
-const PLACE = '/var/tmp/time-logs-containers';
+/** The folder of the images that our own engine keeps for the next run. */
+const IMAGES_DIRECTORY = '/var/tmp/time-logs-containers';
 const STAND_INS = join(import.meta.dirname, 'stand-ins.sh');
 
 const succeeds = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
@@ -37,13 +37,20 @@ export class Engine {
     const named = Object.entries(rest).filter(([name]) => name.startsWith('DOCKER_'));
     const env = { PATH, HOME, ...Object.fromEntries(named) } as Record<string, string>;
     if (hasEngine) return new Engine(env);
-    const config = join(PLACE, 'config');
+    const config = join(IMAGES_DIRECTORY, 'config');
     await mkdir(config, { recursive: true });
-    const host = `unix://${join(PLACE, 'docker.sock')}`;
+    const host = `unix://${join(IMAGES_DIRECTORY, 'docker.sock')}`;
     const daemon = Daemon.start([
       'dockerd',
-      ...['--host', host, '--data-root', join(PLACE, 'images'), '--exec-root', join(PLACE, 'run')],
-      ...['--pidfile', join(PLACE, 'pid'), '--oom-score-adjust', '0'],
+      ...[
+        '--host',
+        host,
+        '--data-root',
+        join(IMAGES_DIRECTORY, 'images'),
+        '--exec-root',
+        join(IMAGES_DIRECTORY, 'run'),
+      ],
+      ...['--pidfile', join(IMAGES_DIRECTORY, 'pid'), '--oom-score-adjust', '0'],
     ]);
     // The builder that needs no plugin.
     const own = { ...env, DOCKER_HOST: host, DOCKER_CONFIG: config, DOCKER_BUILDKIT: '0' };
@@ -53,11 +60,13 @@ export class Engine {
         if (daemon.isRunning) await engine.run('docker', ['info']);
       });
       expect(daemon.isRunning ? '' : daemon.output).toBe('');
-      // What a run left that was cut off: it would be started again.
+      // An interrupted run leaves containers, which would be started again.
       const left = (await engine.docker('ps', '--all', '--quiet')).split('\n').filter((id) => id !== '');
       if (left.length > 0) await engine.docker('rm', '--force', '--volumes', ...left);
       for (const kind of ['volume', 'network']) await engine.docker(kind, 'prune', '--force');
-      await engine.run('bash', [STAND_INS, PLACE], { ...(POSTGRES_ENTRYPOINT && { POSTGRES_ENTRYPOINT }) });
+      await engine.run('bash', [STAND_INS, IMAGES_DIRECTORY], {
+        ...(POSTGRES_ENTRYPOINT && { POSTGRES_ENTRYPOINT }),
+      });
     } catch (error) {
       await daemon.end();
       throw error;

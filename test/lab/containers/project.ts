@@ -10,7 +10,7 @@ import { Engine } from './engine.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** What Docker tells about a container. */
+/** The state of a container in the output of Docker. */
 interface Container {
   readonly Id: string;
   readonly RestartCount: number;
@@ -31,7 +31,7 @@ export class Project {
   private constructor(
     private readonly engine: Engine,
     readonly folder: string,
-    /** In the place of 3000 and 3001. */
+    /** The ports that replace 3000 and 3001. */
     readonly ports: readonly [number, number],
     /** The options of `docker compose` that name its files. */
     private readonly files: readonly string[],
@@ -75,7 +75,7 @@ export class Project {
     return { COMPOSE_PROJECT_NAME: basename(this.folder).toLowerCase() };
   }
 
-  /** What is set in docker/.env. */
+  /** Returns a setting of docker/.env. */
   async secret(name: string): Promise<string> {
     const text = await readFile(join(this.folder, 'docker', '.env'), 'utf8');
     return new RegExp(`^${name}=(.*)$`, 'm').exec(text)![1]!;

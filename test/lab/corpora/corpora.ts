@@ -25,13 +25,13 @@ const READABLE = /^(?!the request body must be valid )/;
 interface Input {
   readonly name: string;
   readonly bytes: Buffer;
-  /** Of a whole request: the statuses that it may get, and the text of a description that is stored. */
+  /** Cases of whole requests: the statuses that each may get, and the text of a description that is stored. */
   readonly expected?: {
     readonly statuses: readonly number[];
     readonly message?: RegExp;
     readonly text?: string;
   };
-  /** Of other bytes: whether they are malformed, and so must never be served. */
+  /** Cases of other bytes: whether they are malformed, and so must never be served. */
   readonly isMalformed?: boolean;
 }
 interface Exchange {

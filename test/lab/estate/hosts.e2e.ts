@@ -19,7 +19,7 @@ async function documentOf({ url }: RunningHost): Promise<OpenAPIObject> {
   return (await (await fetch(`${url}/docs-json`)).json()) as OpenAPIObject;
 }
 
-/** What a team does with a host: it builds it, runs its tests, starts it, and looks at its documentation. */
+/** The steps of a team with a host: it builds it, runs its tests, starts it, and reads its documentation. */
 describeHosts('a stock project that embeds time logs', () => {
   const root = useDirectory();
 

@@ -124,7 +124,7 @@ describe('a correction or deletion', () => {
     }
     for (const id of ids) await expectStored(id, acknowledged.get(id));
 
-    // What a killed service has deleted is gone when its client asks again.
+    // If a killed service has deleted a log, the retry of the client does not find it.
     const deleting = Promise.all(ids.map((id) => patient.delete(id)));
     await Promise.race([deleting, kill()]);
     await start();

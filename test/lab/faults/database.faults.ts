@@ -25,7 +25,7 @@ import { Writers } from './support/writers.js';
 
 const ROUNDS = timesOf(5, 2);
 /** Milliseconds that a reader waits after a refusal. */
-const PAUSE = 20;
+const RETRY_DELAY_MS = 20;
 /** Waves of requests to a frozen database: the first finds connections that hang, later ones none that is free. */
 const WAVES = 3;
 /** Connections that the service may have; and beside the pool one looks after what has no answer. */
@@ -69,7 +69,7 @@ describe('a service whose database goes away under writes', () => {
           const answer = await ask(`${service.url}/api/v1/time-logs?limit=10`);
           if (answer.status === 200) continue;
           refusals.push(answer);
-          await delay(PAUSE);
+          await delay(RETRY_DELAY_MS);
         }
       };
       const listing = Promise.all(Array.from({ length: 4 }, list));
@@ -118,7 +118,7 @@ it('a frozen database is 503 for every request that needs it, 200 for livez, and
       await writers.acknowledge(50);
       const refused = ledger.count('refused');
       await writers.acknowledge(200);
-      // No connection is left in the pool that still owes an answer of before.
+      // The pool has no connection that still waits for an earlier answer.
       expect(ledger.count('refused')).toBe(refused);
       expect(await ask(paths.health)).toMatchObject({ status: 200, text: 'OK' });
       await eventually(async () =>
@@ -291,7 +291,7 @@ describe('a service that starts', () => {
   });
 });
 
-// What a stopping service owes to reads and slow requests, and SHUTDOWN_DELAY: test/process/shutdown.e2e.ts.
+// Reads and slow requests during a shutdown, and SHUTDOWN_DELAY: test/process/shutdown.e2e.ts.
 it.each(['SIGTERM', 'SIGINT'] as const)(
   'a service answers every create that it has taken on, and exits with 0, on %s sent twice, then also while its database is frozen',
   (signal) =>

@@ -75,7 +75,7 @@ async function installHere(): Promise<Binaries> {
   return binariesIn(own);
 }
 
-/** What a process of another user meets when it connects to the server's socket. */
+/** Returns the outcome of a connection of another user's process to the server's socket. */
 async function connectAs(uid: number): Promise<string> {
   // Node may lie where only root can enter, so it becomes the other user after its start.
   const script = `process.setgroups([]); process.setgid(${uid}); process.setuid(${uid});

@@ -51,7 +51,7 @@ describe('a database whose encoding is not UTF8', () => {
   });
 });
 
-/** What the shell of somebody who works with other databases may hold. */
+/** Variables that the shell of a user of other databases may have. */
 const SHELL = {
   PGHOST: 'db.invalid',
   PGHOSTADDR: '192.0.2.1',

@@ -155,7 +155,7 @@ it('a relay on a standby sleeps, and goes on when the standby takes the place of
   await migrateForRelay(url);
   const onStandby = standby.on(url);
   const sink = new MemorySink();
-  // Of one project: only its events have an order.
+  // Compares one project: only its events have an order.
   const add = (address: string) =>
     queryOnce<{ id: string }>(
       address,

@@ -125,7 +125,7 @@ describeWith('rabbitmq-server')('senders over RabbitMQ without a token', () => {
       channel,
       send: async (retag: string, odd: unknown) => {
         tag = retag;
-        // With direct reply-to RabbitMQ would write the headers anew.
+        // With direct reply-to RabbitMQ would rewrite the headers.
         channel.sendToQueue('time-logs', record(), { headers: { odd } });
         await channel.waitForConfirms();
       },
@@ -151,7 +151,7 @@ describeWith('rabbitmq-server')('senders over RabbitMQ without a token', () => {
     await sender.close();
   });
 
-  // In a quorum queue RabbitMQ writes the headers anew, so that one of the two types is known.
+  // In a quorum queue RabbitMQ rewrites the headers, so that one of the two types is known.
   it.each([
     ['classic', 6],
     ['quorum', 3],

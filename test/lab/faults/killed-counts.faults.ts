@@ -7,7 +7,7 @@ import { connected, firstColumn, queryOnce } from '../../support/postgres-cluste
 import { eventually } from '../eventually.js';
 import { useCluster } from './support/use-cluster.js';
 
-/** What waits when all is folded. */
+/** The number of waiting changes after all folds. */
 const FOLDED = { changes: 0, hasParts: false };
 
 describe('counts and sums are true', () => {

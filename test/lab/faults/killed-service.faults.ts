@@ -27,7 +27,7 @@ describe('a service that is killed', () => {
     await underWrites({ database: postgres, areKeyed, batch }, async (scene) => {
       const { writers, ledger } = scene;
       let [kills, killsInFlight] = [0, 0];
-      // What is in flight may be answered in the moment of the kill: such a kill is one more, and does not count.
+      // A request in flight may be answered at the moment of the kill: such a kill is repeated, and does not count.
       for (; killsInFlight < KILLS; kills++) {
         const before = ledger.acknowledged.size;
         // Not always after the same number, so that the kills meet the writers in every state.

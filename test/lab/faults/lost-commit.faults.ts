@@ -8,7 +8,7 @@ import { useCluster, useLossyProxy } from './support/use-cluster.js';
 
 const ROUNDS = timesOf(20, 1);
 
-/** What is lost, how, whether the creates have keys and are sent again, and how many logs each has. */
+/** The lost part, how it is lost, whether the creates have keys and are sent again, and the number of logs of each. */
 const LOSSES = [
   ['answer', 'close', 'without a key', 1],
   ['answer', 'reset', 'without a key', 1],

@@ -124,7 +124,7 @@ describe('a service whose address leads to a standby', () => {
       // That a token was used cannot be noted there, and is not tried.
       expect(standby.logged(/cannot execute UPDATE/)).toBe(0);
 
-      // Whoever still asks the standby from now on sees that its connection leads there.
+      // From now on a reader of the standby sees that its connection leads there.
       await withReplayPaused(async () => {
         proxy.aim(primary.socket);
         await writers.acknowledge(1);

@@ -93,7 +93,7 @@ describe('pages of 20 MB', () => {
           `${clients} clients, ${rate} B/s: ${got.join(', ')} of ${tries}; ${begun} begun, ${sum('refused')} refused, ${peak.toFixed()} MB`,
         );
         expect(peak).toBeLessThan(480);
-        // Who holds room is cut, and others of the token get it.
+        // Connections that hold memory are closed, and other ones of the token get it.
         await eventually(() => expect(sum('begun')).toBeGreaterThan(begun));
       } finally {
         for (const readers of slow) readers.end();

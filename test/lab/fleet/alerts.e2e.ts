@@ -11,8 +11,8 @@ const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const RULES = join(PROJECT, 'docker', 'fleet', 'alerts.yaml');
 
 /**
- * What is measured every 15 seconds, and how many alerts of each name fire at which times. Those of Patroni, etcd, balancers
- * and exporters fire in watch.e2e.ts.
+ * The values of each series every 15 seconds, and how many alerts of each name fire at which times. Those of Patroni,
+ * etcd, balancers and exporters fire in watch.e2e.ts.
  */
 const CASES: readonly (readonly [
   what: string,

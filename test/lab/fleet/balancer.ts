@@ -3,24 +3,24 @@ import { Daemon } from './daemon.js';
 
 const SETTINGS = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet', 'haproxy.cfg');
 
-/** Where the balancer listens, on an address of loopback, and where it leads. */
+/** The address of the balancer, on loopback, and the ports of the balancer and its servers. */
 export interface Ports {
   readonly address: string;
   /** The folder with its certificate, and the CA. */
   readonly certificates: string;
   readonly requests: number;
-  /** What Prometheus asks. */
+  /** The port for Prometheus. */
   readonly figures: number;
   readonly primary: number;
   readonly standby: number;
-  /** Of the four instances, and of the one that reads. */
+  /** The ports of the four instances, and of the one that reads. */
   readonly instances: readonly number[];
   readonly reader: number;
-  /** Of the two servers, each with that of its Patroni. */
+  /** The ports of the two servers, each with that of its Patroni. */
   readonly postgres: readonly (readonly [server: number, patroni: number])[];
 }
 
-/** Starts the balancer as it ships, with a master as its image has one: it reads everything anew at SIGUSR2. */
+/** Starts the balancer as it ships, with a master like that of its image: it reads all files again at SIGUSR2. */
 export function startBalancer({ address, certificates, ...ports }: Ports): Daemon {
   const { requests, figures, primary, standby, instances, reader, postgres } = ports;
   const here = (port: number) => `${address}:${port}`;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet', 'certificates.sh');
 
-/** What somebody trusts, and shows of themselves: texts in PEM. */
+/** The CAs that a client trusts, and its certificate and key: texts in PEM. */
 export interface Identity {
   readonly ca: string;
   readonly cert?: string;
@@ -25,7 +25,7 @@ export class Certificates {
     return certificates;
   }
 
-  /** Makes all anew, as an operator does. */
+  /** Makes all certificates again, as an operator does. */
   async renew(): Promise<void> {
     await promisify(execFile)('sh', [SCRIPT, this.folder]);
   }

@@ -45,7 +45,7 @@ interface Failures {
   readonly closed: number;
 }
 
-/** What a fault did to the clients. */
+/** The effect of a fault on the clients. */
 export interface Effect {
   readonly withKeys: Failures;
   readonly without: Failures;
@@ -54,7 +54,7 @@ export interface Effect {
   readonly secondsWithout: number;
 }
 
-/** What an effect has where no client noticed it. */
+/** The effect if no client noticed the fault. */
 export const UNNOTICED = {
   withKeys: { refused: 0, closed: 0 },
   without: { refused: 0, closed: 0 },
@@ -102,7 +102,7 @@ export class Clients {
     await Promise.all([this.withKeys.writers.stop(), this.without.writers.stop()]);
   }
 
-  /** Holds what they were told against a database. */
+  /** Compares the answers with a database. */
   async expectNothingLost(databaseUrl: string): Promise<void> {
     for (const ledger of this.ledgers) {
       expect(ledger.unexpected).toEqual([]);

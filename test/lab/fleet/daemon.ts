@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chown, readFile } from 'node:fs/promises';
 
 /** Milliseconds that a server may take to end, before it is killed. */
-const PATIENCE = 60_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 export interface Owner {
   readonly uid: number;
@@ -81,7 +81,7 @@ export class Daemon {
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.isRunning) return;
     this.child.kill(signal);
-    const killing = setTimeout(() => this.child.kill('SIGKILL'), PATIENCE);
+    const killing = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await this.ended;
     clearTimeout(killing);
   }

@@ -56,7 +56,7 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
   it('shows an author what they wrote, where they ask for it', async () => {
     const { standby } = await fleet.postgres.whole();
     await standby.withoutReplay(async () => {
-      // Who does not ask for it reads from the standby, wherever the balancer reaches the reader.
+      // Other reads go to the standby while the balancer reaches the reader.
       for (let stale = 0; stale < READS;) {
         const projectId = crypto.randomUUID();
         await fleet.create(projectId, { headers: { 'idempotency-key': projectId } });

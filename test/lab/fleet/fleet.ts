@@ -19,13 +19,13 @@ import { PostgresPair } from './postgres-pair.js';
 /** Seconds: longer than the balancer takes to see that an instance is not ready. */
 const SHUTDOWN_DELAY = '3';
 
-/** Where the balancers listen, and what gives them one name in the instances. */
+/** The addresses of the balancers, and the module that gives them one name in the instances. */
 const ADDRESSES = ['127.0.0.1', '127.0.0.2'] as const;
 const TWO_ADDRESSES = join(import.meta.dirname, 'two-addresses.fixture.mjs');
 
 export { TOKEN };
 
-/** What a fleet is made of. */
+/** The programs of a fleet. */
 export const PROGRAMS = 'haproxy patroni etcd openssl pgbackrest /usr/lib/postgresql/15/bin/postgres'.split(
   ' ',
 );
@@ -71,7 +71,7 @@ interface Question extends Omit<RequestInit, 'headers'> {
 
 /** Four instances on the primary and one on the standby, behind two balancers as they ship. */
 export class Fleet {
-  /** What is to end before it, the last one first. */
+  /** Resources to close before it, the last one first. */
   readonly stops: (() => Promise<unknown>)[] = [];
 
   private constructor(
@@ -79,7 +79,7 @@ export class Fleet {
     readonly certificates: Certificates,
     readonly postgres: PostgresPair,
     readonly balancers: readonly Daemon[],
-    /** Where each balancer listens, tells its figures, and leads to the primary and to the standby. */
+    /** The ports of each balancer: its own, that of its metrics, those of the primary and of the standby. */
     readonly ports: Readonly<Record<'requests' | 'figures' | 'primary' | 'standby', number>>,
     readonly instances: readonly Instance[],
     readonly reader: Instance,
@@ -150,7 +150,7 @@ export class Fleet {
     return this.postgres.url(this.ports.primary);
   }
 
-  /** Where clients find each balancer. */
+  /** The URL of each balancer for clients. */
   get urls(): string[] {
     return ADDRESSES.map((address) => `https://${address}:${this.ports.requests}`);
   }

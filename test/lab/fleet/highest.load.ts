@@ -37,7 +37,7 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
     const seconds = (performance.now() - begun) / 1_000;
     const sum = (key: 'answered' | 'unfinished') => outcomes.reduce((all, outcome) => all + outcome[key], 0);
     const acknowledged = sum('answered');
-    // What was not answered may be stored a moment later.
+    // A create without an answer may be stored a moment later.
     await delay(5_000);
     const stored = await number('count(*) from time_logs');
     const failures = sumOf(outcomes.flatMap((outcome) => Object.entries(outcome.failures)));

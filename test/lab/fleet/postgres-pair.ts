@@ -41,7 +41,7 @@ class Member {
     return member;
   }
 
-  /** What its container has in the environment. */
+  /** The environment of its container. */
   private get environment(): Record<string, string> {
     const [here, rest] = [`127.0.0.1:${this.port}`, `127.0.0.1:${this.restPort}`];
     const [data, secrets] = [join(this.directory, 'data'), join(this.directory, 'private')];
@@ -109,7 +109,7 @@ class Member {
     return this.execute(join(this.place, `${command}.sh`), ...args);
   }
 
-  /** Has another server copied anew, by the command of the runbook; fails while that one sets itself back. */
+  /** Copies the other server again, by the command of the runbook; fails while that one is being recovered. */
   rejoin({ name }: Member): Promise<void> {
     return this.execute('sh', '-c', 'echo y | patronictl reinit time-logs "$0"', name);
   }
@@ -215,14 +215,14 @@ export class PostgresPair {
   private constructor(
     private readonly etcd: Daemon,
     readonly etcdPort: number,
-    /** Where etcd tells its figures. */
+    /** The URL of the metrics of etcd. */
     readonly etcdFiguresPort: number,
     private readonly certificates: Certificates,
     readonly members: readonly [Member, Member],
   ) {}
 
   static async start(place: string, certificates: Certificates): Promise<PostgresPair> {
-    // Where the user postgres can read them.
+    // The user postgres can read this folder.
     for (const file of ['patroni.yaml', 'pgbackrest.conf', 'backup.sh', 'recover.sh'])
       await copyFile(join(DOCKER, 'fleet', file), join(place, file));
     await copyFile(join(DOCKER, 'owner.sql'), join(place, 'owner.sql'));
@@ -305,7 +305,7 @@ export class PostgresPair {
     return this.certificates.verified(`postgres://${role}:${password}@${host}:${port}/time_logs`);
   }
 
-  /** Where the role that watches the server finds it, at a port that leads there. */
+  /** The URL of the server for the role that watches it, at a port that leads there. */
   watchUrl(port: number): string {
     return this.certificates.verified(`postgres://watch:${PASSWORD}@127.0.0.1:${port}/postgres`);
   }

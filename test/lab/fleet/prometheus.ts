@@ -96,13 +96,13 @@ function hastened(rules: string): string {
     .replaceAll('> 60', '> 1');
 }
 
-/** What is watched: a service by its database, and that database by the words of the exporter. */
+/** The targets: a service by its database, and that database by the name in the exporter. */
 interface Watched {
   readonly databaseUrl: string;
   readonly dataSourceName: string;
 }
 
-/** What a Prometheus sees. */
+/** The targets and alerts of a Prometheus. */
 export interface Watch {
   readonly prometheus: Prometheus;
   readonly stop: () => Promise<void>;

@@ -17,7 +17,7 @@ const positionOf = (eventId: string) => BigInt(eventId.split('-')[0]!);
 
 describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
   const fleet = useFleet({ prepare: ({ instances }) => instances[0]!.start() });
-  /** Who was primary, and who was not, when it was set back. */
+  /** The primary and the standby at the recovery. */
   let pair: Awaited<ReturnType<PostgresPair['whole']>>;
 
   /** The first column of what a statement returns. */
@@ -87,11 +87,11 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     expect(stored.size).toBe(LOGS + before.length + after.length);
     await fleet.verifyCounts();
 
-    // Who goes on gets what is new, once, at places that nobody was given before.
+    // A reader that continues gets new events once, at places that no reader has received before.
     await hasRead(follower, after);
     expect(follower.logs.length).toBe(told + after.length);
     expect(follower.ids.slice(told).filter((id) => positionOf(id) <= positionOf(last))).toEqual([]);
-    // Who begins anew has the logs of the table.
+    // A reader that starts again has the logs of the table.
     const another = fleet.follow();
     await hasRead(another, [...stored]);
     expect(another.logs.length).toBe(stored.size);

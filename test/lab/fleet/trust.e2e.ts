@@ -12,7 +12,7 @@ import { describeWith } from '../describe-with.js';
 import { type Instance, PROGRAMS, TOKEN, useFleet } from './fleet.js';
 
 const NEW_TOKEN = 'another-token-that-the-deployment-declares';
-/** What a client of PostgreSQL asks for TLS with. */
+/** The bytes by which a client of PostgreSQL asks for TLS. */
 const TLS_PLEASE = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancers', () => {
@@ -22,7 +22,7 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
   /** Has the certificate of a balancer. */
   let balancer: Identity;
   let database: Identity;
-  /** What instances take now. */
+  /** The certificates that instances now use. */
   let token = TOKEN;
   let login = {};
 
@@ -88,7 +88,7 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
     }
     await expect(enter(as('time_logs:wrong'))).rejects.toThrow('password authentication failed');
     expect(await enter(as('postgres') + shows('postgres-2'))).toEqual([{ name: 'postgres' }]);
-    // Who is not of our CA could be anybody.
+    // A server with a certificate of another CA is not trusted.
     const others = await Certificates.make(`${fleet.certificates.of('')}others`);
     await expect(enter(others.verified(url.replace(/[?].*/, '')))).rejects.toThrow('certificate');
 
@@ -157,7 +157,7 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
         const old = new Set(before);
         expect((await serials()).filter((serial) => old.has(serial))).toEqual([]);
       });
-      // Of those who served with the old ones, somebody would be missed by now.
+      // A server that still used an old certificate would be down by now.
       await clients.withKeys.writers.acknowledge(200);
       await fleet.postgres.whole();
     });

@@ -74,7 +74,7 @@ describeWith(...PROGRAMS, ...EXPORTERS)('a fleet that Prometheus watches', () =>
       await repeated;
     }
   };
-  /** What the instances have said about durability, the newest last. */
+  /** Returns the lines of the instances about durability, the newest last. */
   const told = () =>
     fleet.instances
       .flatMap(({ output }) => output.split('\n'))

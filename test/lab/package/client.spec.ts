@@ -8,7 +8,7 @@ import { useDirectory } from './directory.js';
 import { node, packWorkspace, run } from './run.js';
 import { unpacked } from './tarball.js';
 
-/** Where npm asks nothing and nobody: the package must bring all that it needs. */
+/** Arguments with which npm uses no network: the package must contain all that it needs. */
 const OFFLINE = ['install', '--offline', '--no-audit', '--no-fund'];
 
 const PROGRAM = `

@@ -5,7 +5,7 @@ import { useDirectory } from './directory.js';
 import { packWorkspace, PROJECT, run } from './run.js';
 import { unpacked } from './tarball.js';
 
-/** Where npm asks nothing and nobody. The binaries, which it would have to fetch, are those of the project. */
+/** Arguments with which npm uses no network. The binaries, which it would fetch, are those of the project. */
 const OFFLINE = ['install', '--offline', '--omit=optional', '--no-audit', '--no-fund'];
 
 const PROGRAM = `

@@ -8,7 +8,7 @@ import { endProcess } from '../../support/service-process.js';
 import { node, PROJECT, run } from './run.js';
 import { manifestIn, unpacked } from './tarball.js';
 
-/** What a host app is built with. */
+/** The packages that a host app is built with. */
 export interface HostBuild {
   readonly type: 'module' | 'commonjs';
   /** Those of the project, or the lowest of the ranges of peers: `older || newer`. */
@@ -21,8 +21,8 @@ const COMPILER_OPTIONS = {
   ...{ target: 'es2022', lib: ['es2023'], types: ['node'], strict: true, skipLibCheck: false },
   ...{ experimentalDecorators: true, emitDecoratorMetadata: true },
 };
-/** What a host of any version has in the version of the project. */
-const BESIDES = [
+/** The packages that a host of any version has in the version of the project. */
+const SHARED_PACKAGES = [
   ...['@types/express', '@types/node', '@types/passport', 'passport', 'pg', 'reflect-metadata', 'rxjs'],
 ];
 /** Without scripts, audit and advice: what is fetched already is not fetched again. */
@@ -55,7 +55,7 @@ async function dependenciesOf(versions: HostBuild['versions'], tarball: string):
   }
   const nest = peers['@nestjs/core']!;
   return {
-    ...Object.fromEntries(BESIDES.map((name) => [name, pins[name]])),
+    ...Object.fromEntries(SHARED_PACKAGES.map((name) => [name, pins[name]])),
     ...peers,
     '@nestjs/platform-express': nest,
   };

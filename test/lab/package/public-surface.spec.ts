@@ -23,13 +23,13 @@ const program = ts.createProgram(
 );
 const checker = program.getTypeChecker();
 
-/** What an entry exports, types too, each by its name. */
+/** Returns the exports of an entry, types too, each by its name. */
 function exportsOf(file: string): ts.Symbol[] {
   const module = checker.getSymbolAtLocation(program.getSourceFile(file)!)!;
   return checker.getExportsOfModule(module);
 }
 
-/** The declaration behind a name, where that only passes it on. */
+/** Returns the declaration behind a name that is only exported again. */
 function declared(symbol: ts.Symbol): ts.Symbol {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 }

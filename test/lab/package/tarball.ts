@@ -2,13 +2,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-/** Where the types and the code of an entry are. */
+/** The files with the types and the code of an entry. */
 interface Entry {
   readonly types: string;
   readonly default: string;
 }
 
-/** What is looked at in the manifest of the package. */
+/** The checked members of the manifest of the package. */
 export interface Manifest {
   readonly version: string;
   readonly exports: Readonly<Record<string, Readonly<Record<'import' | 'require', Entry>>>>;

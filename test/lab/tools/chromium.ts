@@ -6,7 +6,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 export type { Locator, Page };
 
 /** Milliseconds for a browser to start, and for a page to load or to show what is waited for. */
-const LIMIT = 90_000;
+const TIMEOUT_MS = 90_000;
 /** How a page is opened: its size, and whether it is dark. */
 export type PageOptions = Parameters<Browser['newPage']>[0];
 
@@ -28,7 +28,7 @@ export function useChromium(...args: string[]): (options?: PageOptions) => Promi
   let browser: Browser | undefined;
   beforeAll(async () => {
     const { chromium } = await import('playwright-core');
-    browser = await chromium.launch({ executablePath: executable, timeout: LIMIT, args });
+    browser = await chromium.launch({ executablePath: executable, timeout: TIMEOUT_MS, args });
   });
   // Pages that stay open take what the next one needs.
   afterEach(async () => {
@@ -37,7 +37,7 @@ export function useChromium(...args: string[]): (options?: PageOptions) => Promi
   afterAll(() => browser?.close());
   return async (options) => {
     const page = await browser!.newPage(options);
-    page.setDefaultTimeout(LIMIT);
+    page.setDefaultTimeout(TIMEOUT_MS);
     return page;
   };
 }

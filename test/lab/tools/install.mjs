@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/* Installs what lints, packs and tests in browsers, where it is missing or older than its lockfile. */
+/* Installs the tools that lint, pack and test in browsers, if they are missing or older than their lockfile. */
 
 const changed = (file) => statSync(join(import.meta.dirname, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 if (changed('node_modules/.package-lock.json') <= changed('package-lock.json')) {

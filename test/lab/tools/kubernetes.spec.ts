@@ -13,7 +13,7 @@ import { EXACT } from './exact.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const read = (name: string) => readFile(join(PROJECT, 'docker', name), 'utf8');
-/** Where the types stand that are made of the schemas, for groups that are not of Kubernetes itself. */
+/** The packages with the types of the schemas, for groups that are not of Kubernetes itself. */
 const PACKAGES: Record<string, string> = {
   'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
@@ -173,7 +173,7 @@ async function resourcesOf(): Promise<Resource[]> {
   });
 }
 
-/** What the schemas refuse, and of which resource. */
+/** Returns the faults that the schemas find, and the resource of each. */
 function faultsOf(resources: readonly Resource[]): { index: number; fault: string }[] {
   // Each on a line of its own, as a literal: of those TypeScript refuses fields that the type does not have.
   const lines = resources.map((resource, index) => {

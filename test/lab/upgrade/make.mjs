@@ -6,9 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
 /*
- * `DATABASE_URL=… EVENTS_URL=nats://… node test/lab/upgrade/make.mjs` fills an empty database with the compiled service,
- * over HTTP and by its commands, and writes it to test/upgrade. That must have `vN.attributes.json`; pg_dump must have the
- * version of the server.
+ * `DATABASE_URL=… EVENTS_URL=nats://… node test/lab/upgrade/make.mjs` fills an empty database with the compiled
+ * service, over HTTP and by its commands, and writes it to test/upgrade. That must have `vN.attributes.json`; pg_dump
+ * must have the version of the server.
  */
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -3,7 +3,7 @@ import { queryOnce } from '../../../support/postgres-cluster.js';
 
 type Row = Omit<AnsweredLog, 'duration' | 'createdAt'> & { readonly duration: string };
 
-/** What an outside reader of the table finds, past the service, held against what the clients were told. */
+/** Compares the table, read without the service, with the answers to the clients. */
 export async function audit(url: string, ledger: Ledger) {
   const rows = await queryOnce<Row>(
     url,

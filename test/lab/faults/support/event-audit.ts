@@ -11,7 +11,7 @@ interface Row {
   readonly date: string | null;
 }
 
-/** What a consumer of the events finds, held against the tables, which are read past the service. */
+/** Compares the events of a consumer with the tables, read without the service. */
 export async function auditEvents(url: string, deliveries: Iterable<Delivery>) {
   const rows = await queryOnce<Row>(
     url,

@@ -12,7 +12,7 @@ import { type Broker, startNats, startRabbit } from '../../brokers/brokers.js';
 /** A broker as the faults need it. */
 export interface EventBroker {
   readonly url: string;
-  /** What the service needs besides the URL. */
+  /** The settings of the service besides the URL. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Makes a place for the events, empty and with room. It keeps repeats, too. */
   prepare(): Promise<void>;

@@ -5,7 +5,7 @@ import { eventually } from '../../eventually.js';
 import { logOf } from './feed.js';
 
 /** Milliseconds until the next look at a feed that had no full page, or gave no answer. */
-const PAUSE = 20;
+const POLL_INTERVAL_MS = 20;
 /** Events of a page. */
 const PAGE = 1_000;
 
@@ -56,7 +56,7 @@ export class Follower {
       const events = answer?.status === 200 ? (answer.body as { readonly id: string }[]) : undefined;
       if (events === undefined) this.failed++;
       this.ids.push(...(events ?? []).map(({ id }) => id));
-      if ((events?.length ?? 0) < PAGE) await delay(PAUSE);
+      if ((events?.length ?? 0) < PAGE) await delay(POLL_INTERVAL_MS);
     }
   }
 }

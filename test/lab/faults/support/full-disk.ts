@@ -9,7 +9,7 @@ export const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mou
 export class SmallDisk {
   private constructor(readonly path: string) {}
 
-  /** Puts a new disk of a size (such as `2m`) in the place of a directory. */
+  /** Mounts a new disk of a size (such as `2m`) over a directory. */
   static mount(path: string, size: string, { uid, gid } = { uid: 0, gid: 0 }, mode = '700'): SmallDisk {
     const options = `size=${size},mode=${mode},uid=${uid},gid=${gid}`;
     const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]);

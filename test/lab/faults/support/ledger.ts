@@ -14,7 +14,7 @@ export interface AnsweredLog extends IntendedLog {
   readonly createdAt: string;
 }
 
-/** What became of a create: recorded for certain, refused with 503, or without any answer. */
+/** The outcome of a create: certainly recorded, refused with 503, or without an answer. */
 export type Outcome =
   | { readonly kind: 'acknowledged'; readonly log: AnsweredLog }
   | { readonly kind: 'refused' | 'cut' }
@@ -22,7 +22,7 @@ export type Outcome =
 
 const DATES = ['0001-01-01', '2011-12-30', '2024-02-29', '2026-03-08', '9999-12-31'];
 
-/** What the clients of a service know of their creates, from first to last. */
+/** The creates of the clients of a service, from first to last, with their outcomes. */
 export class Ledger {
   readonly acknowledged = new Map<string, AnsweredLog>();
   /** Answered 503 or not at all: such a log may be in the table, once. */
@@ -34,7 +34,7 @@ export class Ledger {
   private readonly projects: readonly string[];
   private readonly begun = new Set<string>();
 
-  /** Of so many projects, in turn. Each create is a batch of so many logs; of one it is a single log. */
+  /** Creates are for a number of projects in rotation. Each has a number of logs: several are a batch. */
   constructor(
     projects = 1,
     readonly batch = 1,

@@ -1,8 +1,8 @@
 import type { ServiceProcess } from '../../../support/service-process.js';
 
 /**
- * Runs before the service: at a signal it prints the bytes that JavaScript holds after a collection. The resident memory
- * depends on when the collector ran.
+ * Runs before the service: at a signal it prints the bytes that JavaScript holds after a collection. The resident
+ * memory depends on when the collector ran.
  */
 const REPORTER = `--import=data:text/javascript,${encodeURIComponent(
   `import { setFlagsFromString } from 'node:v8';

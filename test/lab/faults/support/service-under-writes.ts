@@ -20,7 +20,7 @@ export interface UnderWritesOptions {
   readonly writers?: number;
   /** Milliseconds that each writer waits after an acknowledged create. */
   readonly pace?: number;
-  /** Of how many projects the logs are. */
+  /** The number of projects of the logs. */
   readonly projects?: number;
   /** How many logs each create has: more than one are a batch. */
   readonly batch?: number;
@@ -35,14 +35,14 @@ export interface ServiceUnderWrites {
   readonly url: string;
   readonly writers: Writers;
   readonly ledger: Ledger;
-  /** Starts another service in the place of one that has ended, and sends the writers there. */
+  /** Starts another service after one has ended, and sends the writers there. */
   restart(): Promise<ServiceProcess>;
 }
 
 /**
- * Starts a service and its writers, injects a fault, waits until it serves again, and holds the table against what the
- * writers were told. Whatever the fault: no acknowledged log is lost, none is there twice, nothing is answered but 201
- * and 503, and the total of a list is that of the table.
+ * Starts a service and its writers, injects a fault, waits until it serves again, and compares the table with the
+ * answers to the writers. After any fault no acknowledged log is lost, none exists twice, all answers are 201 or 503,
+ * and the total of a list is that of the table.
  */
 export async function underWrites(
   {

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Milliseconds after which a client that was refused asks again. */
-const PAUSE = 100;
+const RETRY_DELAY_MS = 100;
 
 /** Clients that hardly take the answers that they ask for, and ask again when they are refused. */
 export class SlowReaders {
@@ -38,11 +38,11 @@ export class SlowReaders {
       if (/^HTTP\/1.1 503|"err":/.test(String(head).slice(0, 100))) {
         this.refused++;
         socket.destroy();
-        await delay(PAUSE);
+        await delay(RETRY_DELAY_MS);
       } else {
         this.begun++;
         this.takeSlowly(socket);
-        // Who reads nothing more does not see that it is cut.
+        // A client that reads nothing more does not notice its end.
         await closed;
       }
       this.sockets.delete(socket);

@@ -1,9 +1,9 @@
-// Abuses the port for messages without a valid token, in a process of its own, until it is told to end. Whoever is cut
-// comes again. The argument: { port, kind, connections }. It says `begun` when all have been there for the first time.
+// Abuses the port for messages without a valid token, in a process of its own, until a signal. A closed connection is
+// opened again. The argument: { port, kind, connections }. It prints `begun` when all have been open once.
 import { connect } from 'node:net';
 
 /** Milliseconds before a connection that was cut is opened again. */
-const PAUSE = 50;
+const RECONNECT_DELAY_MS = 50;
 
 const { port, kind, connections } = JSON.parse(process.argv[2]);
 
@@ -42,7 +42,7 @@ function come() {
         kinds[kind](socket);
         resolve();
       });
-      socket.on('close', () => setTimeout(again, PAUSE));
+      socket.on('close', () => setTimeout(again, RECONNECT_DELAY_MS));
     };
     again();
   });

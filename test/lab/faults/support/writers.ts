@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WAIT_LIMIT } from '../../eventually.js';
 import type { AnsweredLog, IntendedLog, Ledger, Outcome } from './ledger.js';
 
-/** Milliseconds that a writer waits before it tries again: a short one, so that an outage meets many requests. */
-const PAUSE = 20;
+/** The delay of a writer before it tries again: short, so that an outage meets many requests. */
+const RETRY_DELAY_MS = 20;
 
 /** That of each log of a create, or one for all of them. */
 type Outcomes = readonly [Outcome, ...Outcome[]];
@@ -24,7 +24,7 @@ export interface WritersOptions {
   readonly ca?: string;
 }
 
-/** Clients that create logs one after the other, whatever happens, and note in the ledger what they are told. */
+/** Clients that create logs one after the other until they are stopped, and note the answers in the ledger. */
 export class Writers {
   private readonly agent: Agent | TlsAgent;
   /** Each resolves its promise where its condition holds. */
@@ -94,7 +94,7 @@ export class Writers {
       let outcome: Outcome | undefined;
       do {
         outcome = await this.record(...logs);
-        const pause = outcome?.kind === 'acknowledged' ? pace : PAUSE;
+        const pause = outcome?.kind === 'acknowledged' ? pace : RETRY_DELAY_MS;
         if (pause > 0) await delay(pause);
       } while (!this.isSettled(outcome));
     }

@@ -21,7 +21,7 @@ export class CreateTables1800000000000 implements MigrationInterface {
       user_name text,
       previous jsonb
     )`);
-    // What is asked of attributes often: logs of a ticket, by day.
+    // A frequent query by attributes: logs of a ticket, by day.
     await runner.query(`create index time_logs_ticket_idx on time_logs ((attributes ->> 'ticket'), date)
       where attributes is not null`);
   }

@@ -7,7 +7,7 @@ import type {
 } from 'time-logs/time-log';
 import type { attributes, OurAttributes } from './../src/time-logs/attributes';
 
-/** What the compiler knows about our attributes and about changes: `npx tsc --noEmit` checks it. */
+/** The types of our attributes and of changes: `npx tsc --noEmit` checks them. */
 export const hooks: TimeLogHooks<OurAttributes> = {
   before: ({ values }) => (values?.attributes?.billable ? { ...values, description: 'paid' } : undefined),
   within: (change, manager) => manager.query('select $1', [textOf(change)]),

@@ -1,6 +1,6 @@
 import { type MicroserviceOptions, Transport } from '@nestjs/microservices';
 
-/** Where our messages come from: NATS where there is one, else TCP. Each message goes to one instance of ours. */
+/** Returns the transport of our messages: NATS if there is one, else TCP. Each message goes to one instance. */
 export function transportOf(env: NodeJS.ProcessEnv, host = 'localhost'): MicroserviceOptions {
   if (env.NATS_URL)
     return { transport: Transport.NATS, options: { servers: [env.NATS_URL], queue: 'time-logs' } };

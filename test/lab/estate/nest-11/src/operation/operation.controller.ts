@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { TimeLogMetrics } from 'time-logs/metrics';
 import { TimeLogHealth } from 'time-logs/time-log';
 
-/** What watches our app. A real one serves it on another port. */
+/** The routes for monitoring. A real app serves them on another port. */
 @Controller()
 export class OperationController implements OnModuleInit {
   private readonly registry = new Registry();

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { TimeLogService } from 'time-logs/time-log';
 import type { OurAttributes } from '../time-logs/attributes';
 
-/** What is to be paid for each ticket, for the invoices of each night. */
+/** The billable hours of each ticket, for the invoices of each night. */
 @Injectable()
 export class BillableHours {
   constructor(private readonly timeLogs: TimeLogService<OurAttributes>) {}

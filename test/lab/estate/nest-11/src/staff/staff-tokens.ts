@@ -10,7 +10,7 @@ const SCOPES = {
   manager: [...MEMBER, 'time-logs:correct', 'projects:write'],
 };
 
-/** Who our tokens belong to. */
+/** Finds the owner of a token. */
 export class StaffTokens extends TokenVerifier {
   constructor(private readonly users: Pick<Repository<User>, 'findOneBy'>) {
     super();

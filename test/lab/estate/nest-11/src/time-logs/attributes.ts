@@ -1,7 +1,7 @@
 import type { AttributesOf } from 'time-logs/time-log';
 import { z } from 'zod';
 
-/** What our logs have besides: the ticket of the work, whether somebody pays for it, and who has entered this. */
+/** The attributes of our logs: the ticket of the work, whether it is billable, and who has entered the log. */
 export const attributes = z
   .strictObject({
     ticket: z

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What somebody has done to a log. */
+/** A change of a log by a member of the staff. */
 @Entity('audit_entries')
 export class AuditEntry {
   @PrimaryGeneratedColumn()
