@@ -209,7 +209,7 @@ describe('authentication', () => {
     });
   });
 
-  it('is never an open door: with the database away, who is not known yet gets 503', async () => {
+  it('is refused with 503 while the database is unavailable and its token is not cached', async () => {
     const token = await tokenWith('time-logs:read', 'time-logs:write');
     const headers = { authorization: `Bearer ${token}` };
     await missingDatabase(app, async () => {

@@ -13,7 +13,7 @@ import {
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
 import { TotalsService } from '../../src/totals/index.js';
-import { type Door, overTransport, tcpClient } from '../messages/doors.js';
+import { type TestClient, overTransport, tcpClient } from '../messages/test-clients.js';
 import { LOG } from '../support/requests.js';
 import { tcpPortOf, useHosts } from './embedded.js';
 
@@ -62,7 +62,7 @@ const send = (method: string, path: string, body?: unknown) =>
   hosts.send<Answer>(method, `/api/v1/time-logs${path}`, body);
 
 describe('a host with filters by attributes', () => {
-  let door: Door;
+  let testClient: TestClient;
   let proxy: ClientProxy;
   let timeLogs: TimeLogService;
   const create = (attributes?: object) => send('POST', '', { ...LOG, attributes });
@@ -72,7 +72,7 @@ describe('a host with filters by attributes', () => {
     const app = await hosts.serve([module, TimeLogMessagesModule.over(module)], { hasMessages: true });
     timeLogs = app.get(TimeLogService, { strict: false });
     proxy = tcpClient(tcpPortOf(app));
-    door = overTransport(proxy, () => undefined);
+    testClient = overTransport(proxy, () => undefined);
     for (const attributes of [
       { userId: 'ada', billable: true, rate: 1.5, level: 2 },
       { userId: 'ada', billable: false },
@@ -91,7 +91,7 @@ describe('a host with filters by attributes', () => {
     const [status, list] = await send('GET', `?${text}`);
     expect([status, list.data.length]).toEqual([200, total]);
     expect(await send('GET', `/totals?${text}`)).toMatchObject([200, { meta: { count: total } }]);
-    expect(await door.list({ query })).toMatchObject({ answer: { meta: { total } } });
+    expect(await testClient.list({ query })).toMatchObject({ answer: { meta: { total } } });
     const attributes = Object.fromEntries(
       Object.entries(query).map(([name, value]) => [name.slice(11), value === '2' ? 2 : value]),
     );
@@ -118,7 +118,7 @@ describe('a host with filters by attributes', () => {
     expect(await create()).toMatchObject([201, { data: { attributes: { userId: 'ada' } } }]);
     expect(await create({ userId: 'bob' })).toMatchObject([403, NOT_ALLOWED]);
     expect(await create({ userId: 1 })).toMatchObject([400, {}]);
-    expect(await door.record({ timeLog: LOG })).toMatchObject({
+    expect(await testClient.record({ timeLog: LOG })).toMatchObject({
       answer: { data: { attributes: { userId: 'ada' } } },
     });
     expect(await send('PUT', `/${made.id}`, { ...LOG, attributes: { userId: 'bob' } })).toMatchObject([
@@ -171,7 +171,7 @@ describe('a host with filters by attributes', () => {
     [JSON.parse('{"__proto__": {"attributes.userId": "ada"}}') as object, 'unknown field: __proto__'],
   ])('refuses the query %j of a message', async (query, message) => {
     for (const operation of ['list', 'totals'] as const)
-      expect(await door[operation]({ query })).toMatchObject({
+      expect(await testClient[operation]({ query })).toMatchObject({
         error: { error: 'VALIDATION_ERROR', message },
       });
   });

@@ -36,7 +36,7 @@ import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.j
 import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { TotalsRepository } from '../../src/totals/index.js';
 import { MemorySink } from '../events/memory-sink.js';
-import { overTransport, tcpClient } from '../messages/doors.js';
+import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { LOG } from '../support/requests.js';
 import { createMigratedDatabase, createTestDatabase } from '../support/test-database.js';

@@ -12,7 +12,7 @@ import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { MemorySink } from '../events/memory-sink.js';
-import { overTransport, tcpClient } from '../messages/doors.js';
+import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { LOG } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

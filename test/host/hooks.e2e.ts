@@ -20,7 +20,7 @@ import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.j
 import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
-import { overTransport, tcpClient } from '../messages/doors.js';
+import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { LOG, refusal } from '../support/requests.js';
 import { hostDataSource, tcpPortOf, useHosts } from './embedded.js';
 
@@ -308,10 +308,10 @@ describe('the hooks of a host', () => {
   it('hold for messages', async () => {
     const client = tcpClient(tcpPortOf(app));
     try {
-      const door = overTransport(client, () => undefined);
-      expect(await door.record({ timeLog: LOG })).toMatchObject({ answer: { success: true } });
+      const testClient = overTransport(client, () => undefined);
+      expect(await testClient.record({ timeLog: LOG })).toMatchObject({ answer: { success: true } });
       policy.closed.add(LOG.projectId);
-      expect(await door.record({ timeLog: LOG })).toEqual({ error: CLOSED });
+      expect(await testClient.record({ timeLog: LOG })).toEqual({ error: CLOSED });
     } finally {
       client.close();
     }

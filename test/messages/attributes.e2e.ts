@@ -9,7 +9,7 @@ import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.j
 import { CopyingPipe, hostDataSource, portOf, tcpPortOf, useHosts } from '../host/embedded.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
-import { type Door, overHttp, overTransport, tcpClient } from './doors.js';
+import { type TestClient, overHttp, overTransport, tcpClient } from './test-clients.js';
 
 /** Its own output is no input to it. */
 const ATTRIBUTES = z
@@ -21,8 +21,8 @@ describe('a host with a schema of attributes, over TCP', () => {
   const hosts = useHosts();
   let proxy: ClientProxy;
   let url: string;
-  let door: Door;
-  let http: Door;
+  let testClient: TestClient;
+  let http: TestClient;
 
   beforeAll(async () => {
     const scopes = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
@@ -34,30 +34,30 @@ describe('a host with a schema of attributes, over TCP', () => {
     );
     proxy = tcpClient(tcpPortOf(app));
     url = `http://127.0.0.1:${portOf(app)}`;
-    door = overTransport(proxy, () => undefined);
+    testClient = overTransport(proxy, () => undefined);
     http = overHttp(portOf(app));
   });
   afterAll(async () => {
     await proxy.close();
   });
 
-  const record = (to: Door, timeLog: object, idempotencyKey?: string) =>
+  const record = (to: TestClient, timeLog: object, idempotencyKey?: string) =>
     to.record({ timeLog: { ...LOG, ...timeLog }, ...(idempotencyKey !== undefined && { idempotencyKey }) });
 
   it('takes and answers them, in a large page too', async () => {
     const projectId = randomUUID();
     const sent = { projectId, attributes: { minutes: '90' } };
     const log = expectedLog({ ...LOG, projectId, attributes: { minutes: 90 } });
-    expect(await record(door, sent)).toEqual({ answer: { success: true, data: log } });
+    expect(await record(testClient, sent)).toEqual({ answer: { success: true, data: log } });
     // It needs the response channel of the message.
-    expect(await door.list({ query: { projectId, limit: 1000 } })).toMatchObject({
+    expect(await testClient.list({ query: { projectId, limit: 1000 } })).toMatchObject({
       answer: { data: [{ attributes: { minutes: 90 } }] },
     });
   });
 
   it('knows a key by what was sent, also over HTTP', async () => {
     const [key, sent] = [randomUUID(), { attributes: { minutes: '1' } }];
-    const { answer } = (await record(door, sent, key)) as { answer: object };
+    const { answer } = (await record(testClient, sent, key)) as { answer: object };
     expect(answer).toMatchObject({ data: { attributes: { minutes: 1 } } });
     expect(await record(http, sent, key)).toEqual({ answer: { ...answer, replayed: true } });
     expect(await record(http, { attributes: { minutes: '1.0' } }, key)).toMatchObject({
@@ -67,16 +67,20 @@ describe('a host with a schema of attributes, over TCP', () => {
 
   it('refuses them with all else that is wrong', async () => {
     const invalid = (message: string) => ({ error: refusal('VALIDATION_ERROR', message) });
-    expect(await record(door, { duration: 0, attributes: { minutes: 1, foo: 1 }, foo: 1 }, ' ')).toEqual(
+    expect(
+      await record(testClient, { duration: 0, attributes: { minutes: 1, foo: 1 }, foo: 1 }, ' '),
+    ).toEqual(
       invalid(
         'duration must be a positive number; attributes.minutes Invalid input: expected string, received number; ' +
           'attributes Unrecognized key: "foo"; Idempotency-Key must be 1 to 255 printable ASCII characters; unknown field: foo',
       ),
     );
-    expect(await record(door, { attributes: { any: ['\0'] } })).toEqual(
+    expect(await record(testClient, { attributes: { any: ['\0'] } })).toEqual(
       invalid('attributes must not contain U+0000'),
     );
-    expect(await door.list({ query: { attributes: '{}' } })).toEqual(invalid('unknown field: attributes'));
+    expect(await testClient.list({ query: { attributes: '{}' } })).toEqual(
+      invalid('unknown field: attributes'),
+    );
   });
 
   it('is asked through both clients, which have them in their types', async () => {

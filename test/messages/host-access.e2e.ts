@@ -14,7 +14,7 @@ import { TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { hostDataSource, tcpPortOf, useHosts } from '../host/embedded.js';
 import { LOG, refusal } from '../support/requests.js';
-import { type Door, overTransport, tcpClient } from './doors.js';
+import { type TestClient, overTransport, tcpClient } from './test-clients.js';
 
 /** Whom the host knows; what it takes for a token is the name. */
 const CALLERS: Readonly<Record<string, { readonly id?: string; readonly scopes: readonly string[] }>> = {
@@ -40,7 +40,7 @@ class HostGuard implements CanActivate {
 describe('a host that knows its callers by itself', () => {
   const hosts = useHosts();
   let client: ClientProxy;
-  let door: Door;
+  let testClient: TestClient;
 
   beforeEach(async () => {
     const caller = (context: ExecutionContext) => CALLERS[nameOf(context)];
@@ -58,14 +58,14 @@ describe('a host that knows its callers by itself', () => {
       { hasMessages: true, prepare: (it) => it.useGlobalInterceptors(interceptor) },
     );
     client = tcpClient(tcpPortOf(app));
-    door = overTransport(client, () => undefined);
+    testClient = overTransport(client, () => undefined);
   });
   afterEach(async () => {
     await client.close();
   });
 
   const record = (accessToken: string, idempotencyKey?: string) =>
-    door.record({ accessToken, timeLog: LOG, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+    testClient.record({ accessToken, timeLog: LOG, ...(idempotencyKey !== undefined && { idempotencyKey }) });
 
   it('takes messages without a token of ours, and keys of callers who have an id', async () => {
     const { answer } = (await record('ada', 'once')) as { answer: object };

@@ -17,7 +17,7 @@ import { CopyingPipe, portOf, tcpPortOf } from '../host/embedded.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { type Gate, newGate } from '../support/gate.js';
 import { createMigratedDatabase } from '../support/test-database.js';
-import { type Door, overTransport, tcpClient } from './doors.js';
+import { type TestClient, overTransport, tcpClient } from './test-clients.js';
 
 /** The scopes of the tokens of the host. */
 const SCOPES: Readonly<Record<string, readonly string[]>> = {
@@ -143,7 +143,7 @@ export interface TcpHost extends MessageHost {
   /** That of messages. */
   readonly tcpPort: number;
   readonly proxy: ClientProxy;
-  readonly door: Door;
+  readonly testClient: TestClient;
 }
 
 export async function startTcpHost(
@@ -157,5 +157,5 @@ export async function startTcpHost(
     await proxy.close();
     await host.close();
   };
-  return { ...host, tcpPort, proxy, door: overTransport(proxy), close };
+  return { ...host, tcpPort, proxy, testClient: overTransport(proxy), close };
 }

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
 import { TimeLogError } from '../../libs/time-log-client/src/index.js';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
-import { type Door, messageOfBytes, type Outcome } from './doors.js';
+import { type TestClient, messageOfBytes, type Outcome } from './test-clients.js';
 import { LOG, refusal } from '../support/requests.js';
 
 /** A transport, as a client and as somebody who sends bytes find it. */
 export interface OpenTransport {
-  readonly door: Door;
+  readonly testClient: TestClient;
   readonly proxy: ClientProxy;
   /** Sends a message that is given as bytes. */
   ask(message: Buffer): Promise<Outcome>;
@@ -50,10 +50,10 @@ export function describeMessages(name: string, open: () => Promise<OpenTransport
     });
 
     it('are refused in the form of all errors', async () => {
-      expect(await opened.door.record({ accessToken: 'bad', timeLog: LOG })).toEqual({
+      expect(await opened.testClient.record({ accessToken: 'bad', timeLog: LOG })).toEqual({
         error: refusal('UNAUTHORIZED', 'a valid bearer token is required'),
       });
-      expect(await opened.door.list({ accessToken, query: { page: 0 } })).toEqual({
+      expect(await opened.testClient.list({ accessToken, query: { page: 0 } })).toEqual({
         error: refusal('VALIDATION_ERROR', 'page must be a whole number from 1 to 2^53-1'),
       });
       expect(await opened.ask(Buffer.from('{'))).toMatchObject({ error: { error: 'VALIDATION_ERROR' } });
@@ -78,7 +78,7 @@ export function describeMessages(name: string, open: () => Promise<OpenTransport
       expect(await opened.ask(messageOfBytes(broken))).toEqual({
         error: refusal('VALIDATION_ERROR', 'the message must be valid UTF-8'),
       });
-      expect(await opened.door.list({ accessToken, query: { projectId } })).toMatchObject({
+      expect(await opened.testClient.list({ accessToken, query: { projectId } })).toMatchObject({
         answer: { data: [{ description }], meta: { total: 1 } },
       });
     });
@@ -86,7 +86,7 @@ export function describeMessages(name: string, open: () => Promise<OpenTransport
     it('have every digit of a sum', async () => {
       const projectId = randomUUID();
       for (const duration of [Number.MAX_VALUE, Number.MAX_VALUE, 0.1, 0.2]) {
-        await opened.door.record({ accessToken, timeLog: { ...LOG, projectId, duration } });
+        await opened.testClient.record({ accessToken, timeLog: { ...LOG, projectId, duration } });
       }
       const data = { accessToken, query: { projectId, by: 'project' } };
       const text = await opened.askTotals(

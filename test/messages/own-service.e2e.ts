@@ -10,7 +10,7 @@ import { startHere } from '../support/service-here.js';
 import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from '../support/unused-port.js';
-import { overTransport, tcpClient } from './doors.js';
+import { overTransport, tcpClient } from './test-clients.js';
 
 const host = '127.0.0.1';
 const accessToken = 'a-declared-token-of-32-characters';
@@ -76,16 +76,16 @@ describe('the service with MESSAGES_URL', () => {
 
   it('logs a line for each message: its pattern, caller and trace, what was wrong, and nothing else that was sent', async () => {
     const proxy = (client = tcpClient(port));
-    const door = traced(proxy);
+    const testClient = traced(proxy);
     const [request, ...lines] = await linesOf(6, async () => {
       const headers = { traceparent: TRACEPARENT, authorization: `Bearer ${accessToken}` };
       await (await fetch(service.url + TIME_LOGS, { headers })).text();
-      await door.record({ accessToken, timeLog: LOG });
-      await door.list({ accessToken, query: { secret: 'x', page: 0 } });
-      await door.list({ accessToken: 'a-secret-that-is-wrong' });
-      await door.list('no object');
+      await testClient.record({ accessToken, timeLog: LOG });
+      await testClient.list({ accessToken, query: { secret: 'x', page: 0 } });
+      await testClient.list({ accessToken: 'a-secret-that-is-wrong' });
+      await testClient.list('no object');
       proxy.setOnDispatchHook(() => undefined);
-      await door.list({ accessToken });
+      await testClient.list({ accessToken });
     });
     expect(request).toMatchObject({ msg: 'request', traceId: TRACE });
     expect(lines.pop()!.traceId).toMatch(/^(?!(ab){16})[0-9a-f]{32}$/);
@@ -129,12 +129,14 @@ describe('the service with MESSAGES_URL', () => {
   it('records over TCP what it lists over HTTP, answers all that is under way when it is ended, and has loaded no driver of a broker, and nothing that makes documents', async () => {
     const ownPort = await unusedPort();
     const own = await start(ownPort, 'resolutions.fixture.mjs');
-    const door = overTransport((client = tcpClient(ownPort)));
+    const testClient = overTransport((client = tcpClient(ownPort)));
     const target = { port: own.port, token: accessToken };
     const before = ((await list(target)).body as { meta: { total: number } }).meta.total;
-    expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
+    expect(await testClient.record({ accessToken, timeLog: LOG })).toMatchObject({
+      answer: { success: true },
+    });
     expect((await list(target)).body).toMatchObject({ meta: { total: before + 1 } });
-    const outcomes = Array.from({ length: 200 }, () => door.record({ accessToken, timeLog: LOG }));
+    const outcomes = Array.from({ length: 200 }, () => testClient.record({ accessToken, timeLog: LOG }));
     await Promise.race(outcomes);
     const ended = own.end();
     const kinds = (await Promise.all(outcomes)).map((outcome) =>
@@ -153,10 +155,12 @@ describe('the service with MESSAGES_URL, in this process', () => {
   it('takes messages for SHUTDOWN_DELAY seconds, while readyz already refuses', async () => {
     const port = await unusedPort();
     const service = await startHere({ ...env, MESSAGES_URL: `tcp://${host}:${port}`, SHUTDOWN_DELAY: '3' });
-    const door = overTransport((client = tcpClient(port)));
+    const testClient = overTransport((client = tcpClient(port)));
     const ended = service.end();
     while ((await fetch(`${service.url}/readyz`)).status !== 503);
-    expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
+    expect(await testClient.record({ accessToken, timeLog: LOG })).toMatchObject({
+      answer: { success: true },
+    });
     await ended;
   });
 

@@ -99,17 +99,19 @@ describe('a connection over TCP', () => {
   });
 
   it('is ended when it rests for too long after a valid token, and a client of Nest opens another', async () => {
-    const { proxy, door } = host;
-    expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
+    const { proxy, testClient } = host;
+    expect(await testClient.record({ accessToken, timeLog: LOG })).toMatchObject({
+      answer: { success: true },
+    });
     const socket = proxy.unwrap<Socket>();
     await waitFor(TIMES.idle);
-    expect(await door.list({ accessToken })).toMatchObject({ answer: { success: true } });
+    expect(await testClient.list({ accessToken })).toMatchObject({ answer: { success: true } });
     expect(proxy.unwrap<Socket>()).toBe(socket);
     await waitFor(TIMES.idle);
     const ended = once(socket, 'close');
     timers.end();
     await ended;
-    expect(await door.list({ accessToken })).toMatchObject({ answer: { success: true } });
+    expect(await testClient.list({ accessToken })).toMatchObject({ answer: { success: true } });
   });
 
   it('is not ended while one of its messages is under way', async () => {

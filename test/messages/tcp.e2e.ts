@@ -5,7 +5,7 @@ import { TimeLogService } from '../../src/time-log/application/time-log.service.
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
-import { type Door, type Outcome, overHttp } from './doors.js';
+import { type TestClient, type Outcome, overHttp } from './test-clients.js';
 import { HELD, HeldTimers } from './held-timers.js';
 import { BOUND_TO, startTcpHost, type TcpHost } from './host.js';
 import { describeMessages } from './messages.contract.js';
@@ -17,11 +17,11 @@ const UNAUTHORIZED = refusal('UNAUTHORIZED', 'a valid bearer token is required')
 const error = (code: string, message: string): Outcome => ({ error: refusal(code, message) });
 
 let tcp: TcpHost;
-let door: Door;
+let testClient: TestClient;
 let raw: RawTcp;
 beforeAll(async () => {
   tcp = await startTcpHost();
-  ({ door } = tcp);
+  ({ testClient } = tcp);
   raw = await RawTcp.open(tcp.tcpPort);
 });
 afterAll(async () => {
@@ -36,7 +36,7 @@ const ask = async (message: Buffer): Promise<Outcome> => {
 };
 
 describeMessages('TCP', async () => ({
-  door,
+  testClient,
   proxy: tcp.proxy,
   ask,
   askTotals: (message) => raw.askText(message),
@@ -48,11 +48,11 @@ const DEEP = Array.from({ length: 1_000 }).reduce<unknown>((inner) => [inner], 1
 
 describe('messages over TCP', () => {
   it('need a token with the scope, before anything is validated', async () => {
-    expect(await door.record({ accessToken: 'reader', timeLog: { x: 1 } })).toEqual(
+    expect(await testClient.record({ accessToken: 'reader', timeLog: { x: 1 } })).toEqual(
       error('FORBIDDEN', 'the token lacks the scope time-logs:write'),
     );
     for (const operation of ['list', 'totals'] as const) {
-      expect(await door[operation]({ accessToken: 'writer', query: { page: 0 } })).toEqual(
+      expect(await testClient[operation]({ accessToken: 'writer', query: { page: 0 } })).toEqual(
         error('FORBIDDEN', 'the token lacks the scope time-logs:read'),
       );
     }
@@ -62,16 +62,18 @@ describe('messages over TCP', () => {
     ['broken', error('SERVICE_UNAVAILABLE', 'the tokens are out of reach')],
     ['secret', error('INTERNAL_ERROR', 'internal error')],
   ])('are answered where who decides tokens fails: %s', async (token, outcome) => {
-    expect(await door.record({ accessToken: token, timeLog: LOG })).toEqual(outcome);
+    expect(await testClient.record({ accessToken: token, timeLog: LOG })).toEqual(outcome);
   });
 
   it.each(OPERATIONS)('need a good token in an object: %s', async (operation) => {
     for (const data of [[], [{ accessToken }], 'worker', 7, {}, { timeLog: LOG }]) {
-      expect(await door[operation](data)).toEqual({ error: UNAUTHORIZED });
+      expect(await testClient[operation](data)).toEqual({ error: UNAUTHORIZED });
     }
     const tokens = ['', 'bad', 'ü', 'worker ', 'Bearer worker', 'x'.repeat(5_000), null, 7, [accessToken]];
     for (const token of tokens) {
-      expect(await door[operation]({ accessToken: token, timeLog: LOG })).toEqual({ error: UNAUTHORIZED });
+      expect(await testClient[operation]({ accessToken: token, timeLog: LOG })).toEqual({
+        error: UNAUTHORIZED,
+      });
     }
   });
 
@@ -102,7 +104,7 @@ describe('messages over TCP', () => {
       'the message must not be nested deeper than 9 levels',
     ],
   ])('name all that is wrong: %s %j', async (operation, data, message) => {
-    expect(await door[operation]({ accessToken, ...data })).toEqual(error('VALIDATION_ERROR', message));
+    expect(await testClient[operation]({ accessToken, ...data })).toEqual(error('VALIDATION_ERROR', message));
   });
 });
 
@@ -111,7 +113,7 @@ describe('a caller who is bound to projects, over TCP', () => {
   const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
   const NOT_ALLOWED = error('FORBIDDEN', 'the token does not allow this project');
   const record = (token: string, projectId: string, idempotencyKey?: string) =>
-    door.record({
+    testClient.record({
       accessToken: token,
       timeLog: { ...LOG, projectId },
       ...(idempotencyKey !== undefined && { idempotencyKey }),
@@ -139,7 +141,7 @@ describe('a caller who is bound to projects, over TCP', () => {
 
   it.each(['list', 'totals'] as const)('gets its own projects alone: %s', async (operation) => {
     const read = (token: string, query: Record<string, string> = {}) =>
-      door[operation]({ accessToken: token, query });
+      testClient[operation]({ accessToken: token, query });
     const countOf = async (token: string, query?: Record<string, string>) => {
       const { answer } = (await read(token, query)) as {
         answer: { meta: { total: number; count?: number } };
@@ -166,7 +168,7 @@ describe('a caller who is bound to projects, over TCP', () => {
 describe('a host with messages over TCP', () => {
   it('has the keys of HTTP', async () => {
     const asked = { accessToken: 'worker', idempotencyKey: 'across', timeLog: LOG };
-    const { answer } = (await door.record(asked)) as { answer: object };
+    const { answer } = (await testClient.record(asked)) as { answer: object };
     expect(await overHttp(tcp.port).record(asked)).toEqual({ answer: { ...answer, replayed: true } });
   });
 
@@ -202,7 +204,7 @@ describe('a host with messages over TCP', () => {
     );
 
     it('answers where who decides tokens says nothing', async () => {
-      const asked = late.door.record({ accessToken: 'silent', timeLog: LOG });
+      const asked = late.testClient.record({ accessToken: 'silent', timeLog: LOG });
       expect(await answersOf([asked])).toEqual([{ error: unavailable }]);
     });
 
@@ -218,15 +220,15 @@ describe('a host with messages over TCP', () => {
       const weighed = jest.spyOn(service, 'weigh').mockResolvedValue(20e6);
       const big = { accessToken: 'reader', query: { limit: 101 } };
       const http = overHttp(late.port);
-      const asked = [...Array<Door>(5).fill(late.door), http].map((each) => each.list(big));
-      expect(await late.door.list({ accessToken: 'reader', query: { limit: 100 } })).toMatchObject({
+      const asked = [...Array<TestClient>(5).fill(late.testClient), http].map((each) => each.list(big));
+      expect(await late.testClient.list({ accessToken: 'reader', query: { limit: 100 } })).toMatchObject({
         answer: {},
       });
       expect(await answersOf(asked)).toMatchObject(asked.map(() => ({ error: unavailable })));
       expect(made.mock.calls.filter(([, page]) => page!.limit! > 100)).toHaveLength(1);
       held.open();
       weighed.mockRestore();
-      for (const each of [late.door, http])
+      for (const each of [late.testClient, http])
         expect(await each.list(big)).toMatchObject({ answer: { meta: { limit: 101 } } });
       made.mockRestore();
     });
@@ -236,12 +238,12 @@ describe('a host with messages over TCP', () => {
     const own = await startTcpHost({ deadline: 60_000 });
     const { asked, answered } = own.tokens;
     // Until its first valid token, a connection has one message at a time.
-    await own.door.list({ accessToken });
-    const underWay = own.door.record({ accessToken: 'held', timeLog: LOG });
+    await own.testClient.list({ accessToken });
+    const underWay = own.testClient.record({ accessToken: 'held', timeLog: LOG });
     await asked.opened;
     const ended = own.app.close();
     await eventually(async () =>
-      expect(await own.door.list({ accessToken: 'bad' })).toMatchObject({
+      expect(await own.testClient.list({ accessToken: 'bad' })).toMatchObject({
         error: { error: 'SERVICE_UNAVAILABLE' },
       }),
     );

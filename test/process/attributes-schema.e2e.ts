@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { overTransport, tcpClient } from '../messages/doors.js';
+import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { lastLineOf } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
@@ -116,14 +116,14 @@ describe('the service with a schema of attributes', () => {
 
   it('takes and filters them by messages', async () => {
     const client = tcpClient(messagesPort);
-    const door = overTransport(client, () => undefined);
+    const testClient = overTransport(client, () => undefined);
     try {
       const attributes = { userId: 'eve', billable: false };
-      expect(await door.record({ accessToken: token, timeLog: { ...LOG, attributes } })).toMatchObject({
+      expect(await testClient.record({ accessToken: token, timeLog: { ...LOG, attributes } })).toMatchObject({
         answer: { data: { attributes } },
       });
       const query = { 'attributes.userId': 'eve' };
-      expect(await door.list({ accessToken: token, query })).toMatchObject({
+      expect(await testClient.list({ accessToken: token, query })).toMatchObject({
         answer: { meta: { total: 1 } },
       });
     } finally {

@@ -8,7 +8,7 @@ import { queryOnce } from '../../support/postgres-cluster.js';
 import { LOG } from '../../support/requests.js';
 import { allOutputOf, type ServiceProcess, startService } from '../../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { type Outcome, overTransport } from '../../messages/doors.js';
+import { type Outcome, overTransport } from '../../messages/test-clients.js';
 
 /** A transport, as services and clients find it. */
 export interface Transported {
@@ -58,12 +58,12 @@ export function describeFaults(name: string, transport: () => Transported): void
     it('answer every message while one of them is ended', async () => {
       const services = [await start(), await start()] as const;
       const client = transport().newClient();
-      const door = overTransport(client);
+      const testClient = overTransport(client);
       const outcomes: Outcome[] = [];
       let isOver = false;
       const senders = Array.from({ length: SENDERS }, async () => {
         while (!isOver) {
-          outcomes.push(await door.record({ accessToken, timeLog: LOG }));
+          outcomes.push(await testClient.record({ accessToken, timeLog: LOG }));
           // A client without a connection fails at once, and must get a turn to see that.
           await immediate();
         }

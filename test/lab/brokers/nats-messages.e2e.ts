@@ -10,7 +10,7 @@ import { LOG } from '../../support/requests.js';
 import { type Nats, startNats } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
-import { outcomeOf, overHttp, overTransport } from '../../messages/doors.js';
+import { outcomeOf, overHttp, overTransport } from '../../messages/test-clients.js';
 import { describeFaults } from './faults.contract.js';
 import { closingAfterEach } from './opened.js';
 import { startMessageHost, told } from '../../messages/host.js';
@@ -38,7 +38,7 @@ describeWith('nats-server')('with NATS', () => {
     const ask = async (pattern: string, message: Buffer) =>
       (await raw.request(pattern, message, { timeout: TIMEOUT_MS })).string();
     return {
-      door: overTransport(proxy),
+      testClient: overTransport(proxy),
       proxy,
       ask: async (message) => outcomeOf(await ask('time-log.record.v1', message)),
       askTotals: (message) => ask('time-log.totals.v1', message),
@@ -60,12 +60,14 @@ describeWith('nats-server')('with NATS', () => {
   it('refuses an answer that is too large for the broker', async () => {
     await start();
     const client = opened(clientOf(broker.url));
-    const door = overTransport(client);
+    const testClient = overTransport(client);
     const timeLog = { ...LOG, description: 'x'.repeat(5_000) };
     for (let batch = 0; batch < 3; batch++) {
-      await Promise.all(Array.from({ length: 80 }, () => door.record({ accessToken: 'worker', timeLog })));
+      await Promise.all(
+        Array.from({ length: 80 }, () => testClient.record({ accessToken: 'worker', timeLog })),
+      );
     }
-    expect(await door.list({ accessToken: 'worker', query: { limit: 1_000 } })).toMatchObject({
+    expect(await testClient.list({ accessToken: 'worker', query: { limit: 1_000 } })).toMatchObject({
       error: { success: false, error: 'PAYLOAD_TOO_LARGE', message: expect.stringMatching(/fewer/) },
     });
     const ids = new Set<string>();

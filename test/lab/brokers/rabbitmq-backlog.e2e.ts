@@ -13,7 +13,7 @@ import { type ServiceProcess, startService } from '../../support/service-process
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { type Rabbit, startRabbit } from './brokers.js';
 import { describeWith } from '../describe-with.js';
-import { type Outcome, outcomeOf } from '../../messages/doors.js';
+import { type Outcome, outcomeOf } from '../../messages/test-clients.js';
 import { startMessageHost } from '../../messages/host.js';
 import { closingAfterEach } from './opened.js';
 import { LIST } from './large-lists.js';

@@ -7,7 +7,7 @@ import { type Rabbit, startRabbit } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
 import { startSender } from './rabbitmq-sender.js';
-import { outcomeOf, overHttp, overTransport } from '../../messages/doors.js';
+import { outcomeOf, overHttp, overTransport } from '../../messages/test-clients.js';
 import { describeFaults } from './faults.contract.js';
 import { closingAfterEach } from './opened.js';
 import { startMessageHost, told } from '../../messages/host.js';
@@ -53,7 +53,7 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
     const proxy = clientOf(broker.url);
     const sender = await startSender(broker.url);
     return {
-      door: overTransport(proxy),
+      testClient: overTransport(proxy),
       proxy,
       ask: async (message) => outcomeOf(await sender.ask(message)),
       askTotals: (message) => sender.ask(message),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
-import { overTransport, tcpClient } from '../../messages/doors.js';
+import { overTransport, tcpClient } from '../../messages/test-clients.js';
 import { LOG } from '../../support/requests.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
@@ -30,9 +30,9 @@ describe('a service whose port for messages is abused without a token', () => {
   function newClient(): () => Promise<void> {
     const client = tcpClient(port);
     clients.push(client);
-    const door = overTransport(client);
+    const testClient = overTransport(client);
     return async () => {
-      const outcome = await door.record({ accessToken: TOKEN, timeLog: LOG });
+      const outcome = await testClient.record({ accessToken: TOKEN, timeLog: LOG });
       expect(outcome).toMatchObject({ answer: { success: true } });
     };
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
-import { overHttp, overTransport, tcpClient } from '../../messages/doors.js';
+import { overHttp, overTransport, tcpClient } from '../../messages/test-clients.js';
 import { useTestDatabase } from '../../support/fixtures.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { create, LOG, outcome, send, TIME_LOGS } from '../../support/requests.js';
@@ -56,12 +56,12 @@ describe('pages of 20 MB', () => {
   });
   afterAll(() => void client.close());
 
-  /** How many logs another caller gets over each door, of a project with large logs and of one with few small ones. */
+  /** How many logs another caller gets over each transport, of a project with large logs and of one with few small ones. */
   const logsOfOther = async (): Promise<number[]> => {
     const counts = [];
-    for (const door of [overHttp(service.port), overTransport(client)])
+    for (const testClient of [overHttp(service.port), overTransport(client)])
       for (const projectId of [BIG, SMALL]) {
-        const outcome = await door.list({ accessToken: OTHER, query: { projectId, limit: 1_000 } });
+        const outcome = await testClient.list({ accessToken: OTHER, query: { projectId, limit: 1_000 } });
         counts.push('answer' in outcome ? (outcome.answer as { data: unknown[] }).data.length : 0);
       }
     return counts;
@@ -71,7 +71,7 @@ describe('pages of 20 MB', () => {
     { clients: 9, rate: 4_000 },
     { clients: 50, rate: 0 },
   ])(
-    'go to others while $clients clients of one token take $rate bytes a second over each door',
+    'go to others while $clients clients of one token take $rate bytes a second over each transport',
     async ({ clients, rate }) => {
       const slow = [new SlowReaders(service.port, REQUEST, rate), new SlowReaders(messages, MESSAGE, rate)];
       const sum = (what: 'begun' | 'refused') => slow.reduce((all, readers) => all + readers[what], 0);

@@ -6,8 +6,8 @@ import { TIME_LOGS } from '../support/requests.js';
 /** The outcome for a caller: the body of an answer, or that of an error. */
 export type Outcome = { readonly answer: unknown } | { readonly error: unknown };
 
-/** One way to ask for time logs, with the data of a message. */
-export interface Door {
+/** A client of one transport, which sends the data of messages. */
+export interface TestClient {
   record(data: unknown): Promise<Outcome>;
   list(data: unknown): Promise<Outcome>;
   totals(data: unknown): Promise<Outcome>;
@@ -25,8 +25,8 @@ export function tcpClient(port: number): ClientProxy {
   return ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
 }
 
-/** The door of a transport. Each message must be described, unless a host has changed what messages are. */
-export function overTransport(client: ClientProxy, check = expectDescribedMessage): Door {
+/** Returns the client of a transport. Each message must be described, unless a host has changed what messages are. */
+export function overTransport(client: ClientProxy, check = expectDescribedMessage): TestClient {
   const send = async (pattern: string, data: unknown): Promise<Outcome> => {
     const outcome = await lastValueFrom(client.send<unknown>(pattern, data)).then(
       (answer) => ({ answer }),
@@ -42,8 +42,8 @@ export function overTransport(client: ClientProxy, check = expectDescribedMessag
   };
 }
 
-/** The same door over HTTP; what HTTP says in headers stands in the body, as in messages. */
-export function overHttp(port: number): Door {
+/** Returns the client of HTTP. The body of its outcomes includes what HTTP sends in headers, as in messages. */
+export function overHttp(port: number): TestClient {
   const url = `http://127.0.0.1:${port}${TIME_LOGS}`;
   const outcomeOf = async (response: Response): Promise<Outcome> => {
     const body = (await response.json()) as object;
