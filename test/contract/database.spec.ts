@@ -78,11 +78,11 @@ describe.each([
     expect(await tables.query('select name from isolations')).toEqual([{ name: 'read committed' }]);
   });
 
-  it.each(MODES)('waits for the disk where its role is told to wait for %s', async (told, kept) => {
-    const mode = `select current_setting('synchronous_commit') as mode`;
-    await tables.query(`set synchronous_commit = ${told}`);
-    expect(await tables.change(mode)).toEqual([{ mode: kept }]);
-    expect(await tables.query(mode)).toEqual([{ mode: told }]);
+  it.each(MODES)('waits for the disk if the setting of its role is %s', async (mode, kept) => {
+    const current = `select current_setting('synchronous_commit') as mode`;
+    await tables.query(`set synchronous_commit = ${mode}`);
+    expect(await tables.change(current)).toEqual([{ mode: kept }]);
+    expect(await tables.query(current)).toEqual([{ mode }]);
   });
 
   it('is committed when it resolves, and returns its rows', async () => {
@@ -99,31 +99,28 @@ describe.each([
         `insert into notes select ${ISOLATION}, current_setting('synchronous_commit'), ${condition === 'true' ? 'false' : 'true'}
           where ${condition} returning isolation, commit, alone::text`,
     );
-    const told = (settings: string) => dataSource.query(settings);
+    const run = (sql: string) => dataSource.query(sql);
 
-    beforeEach(() => told('create temp table notes (isolation text, commit text, alone boolean)'));
+    beforeEach(() => run('create temp table notes (isolation text, commit text, alone boolean)'));
 
     it.each(['serializable', 'repeatable read', 'read uncommitted'])(
       'is in a transaction under READ COMMITTED where the default is %s, and so is the next',
       async (isolation) => {
         const changing = new Database(dataSource);
-        await told(`set default_transaction_isolation = '${isolation}'`);
+        await run(`set default_transaction_isolation = '${isolation}'`);
         expect(await changing.change(note)).toEqual([['read committed', 'on', 'false']]);
-        await told(`set default_transaction_isolation = 'read committed'`);
+        await run(`set default_transaction_isolation = 'read committed'`);
         expect(await changing.change(note)).toEqual([['read committed', 'on', 'false']]);
       },
     );
 
-    it.each(MODES)(
-      'waits for the disk alone too, where its role is told to wait for %s',
-      async (mode, kept) => {
-        await told(`set default_transaction_isolation = 'read committed'; set synchronous_commit = ${mode}`);
-        expect(await new Database(dataSource).change(note)).toEqual([['read committed', kept, 'true']]);
-      },
-    );
+    it.each(MODES)('waits for the disk alone too, if the setting of its role is %s', async (mode, kept) => {
+      await run(`set default_transaction_isolation = 'read committed'; set synchronous_commit = ${mode}`);
+      expect(await new Database(dataSource).change(note)).toEqual([['read committed', kept, 'true']]);
+    });
 
     it('rejects where the commit fails, and leaves nothing behind', async () => {
-      await told(`set default_transaction_isolation = 'read committed'`);
+      await run(`set default_transaction_isolation = 'read committed'`);
       const add = new AutocommitStatement(
         (condition) => `insert into numbers select * from unnest($1::int[]) where ${condition}`,
       );
@@ -132,7 +129,7 @@ describe.each([
     });
 
     it('leaves the isolation level and synchronous_commit of a transaction of the caller as they are', async () => {
-      await told('set synchronous_commit = local');
+      await run('set synchronous_commit = local');
       const isolated = dataSource.transaction('SERIALIZABLE', (manager) =>
         tables.within(manager).change(note),
       );

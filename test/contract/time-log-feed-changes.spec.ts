@@ -54,7 +54,7 @@ describe('the feed tells what SQL does', () => {
     sql.query('delete from time_logs where id = $1', [id]);
   const within = (act: (sql: Sql) => Promise<unknown>) => dataSource.transaction(act);
 
-  const told = ({ type, log }: TimeLogEvent) => `${type} ${Number(log.id.slice(-12))}`;
+  const summaryOf = ({ type, log }: TimeLogEvent) => `${type} ${Number(log.id.slice(-12))}`;
   /** Reads the events after a place, in pages of a size. */
   async function after(id: string | undefined, limit = 1000): Promise<TimeLogEvent[]> {
     const all: TimeLogEvent[] = [];
@@ -80,26 +80,26 @@ describe('the feed tells what SQL does', () => {
     for (const { id } of events)
       await expect(feed.eventsAfter(parseEventId(id), 1)).rejects.toMatchObject(GONE);
   };
-  const tells = async (expected: readonly string[], id?: string, limit?: number) => {
+  const expectEvents = async (expected: readonly string[], id?: string, limit?: number) => {
     const events = await settled(id, limit);
-    expect(events.map(told)).toEqual(expected);
+    expect(events.map(summaryOf)).toEqual(expected);
     return events;
   };
 
   it('to one log and to many at once: they move to the end, with their new values and the time of the change', async () => {
     const ids = [await write(), await write(), await write()];
-    const before = await tells(['created 1', 'created 2', 'created 3']);
+    const before = await expectEvents(['created 1', 'created 2', 'created 3']);
     await set('duration = 1.5', ids[1]!);
-    const [, , corrected] = await tells(['created 1', 'created 3', 'corrected 2']);
+    const [, , corrected] = await expectEvents(['created 1', 'created 3', 'corrected 2']);
     expect(corrected!.log).toEqual(await repository.get(ids[1]!, ALL_PROJECTS));
     expect(corrected!.log).toMatchObject({ id: ids[1], duration: 1.5 });
     expect(corrected!.time.getTime()).toBeGreaterThan(before.at(-1)!.time.getTime());
     await dataSource.query(`update time_logs set project_id = $1, date = '2026-02-01', description = 'x'`, [
       OTHER,
     ]);
-    const after = await tells(['corrected 1', 'corrected 2', 'corrected 3']);
+    const after = await expectEvents(['corrected 1', 'corrected 2', 'corrected 3']);
     expect(after.map(({ log }) => log.projectId)).toEqual([OTHER, OTHER, OTHER]);
-    await tells(after.map(told), before.at(-1)!.id);
+    await expectEvents(after.map(summaryOf), before.at(-1)!.id);
   });
 
   it.each([
@@ -109,7 +109,7 @@ describe('the feed tells what SQL does', () => {
     `date = '2026-01-31', project_id = upper(project_id::text)::uuid`,
   ])('and nothing where nothing changes: %s', async (values) => {
     const id = await write();
-    const [event] = await tells(['created 1']);
+    const [event] = await expectEvents(['created 1']);
     await set(values, id);
     expect(await settled()).toEqual([event]);
   });
@@ -122,13 +122,13 @@ describe('the feed tells what SQL does', () => {
       await runner.query('savepoint part');
       await set('duration = 3', id, runner);
     });
-    const [event] = await tells(['created 1']);
+    const [event] = await expectEvents(['created 1']);
     expect(event!.log).toMatchObject({ duration: 3 });
     await within(async (runner) => {
       await set('duration = 4', id, runner);
       await set('duration = 5', id, runner);
     });
-    await tells(['corrected 1'], event!.id);
+    await expectEvents(['corrected 1'], event!.id);
   });
 
   it('after what a trigger of a host makes of it', async () => {
@@ -139,43 +139,43 @@ describe('the feed tells what SQL does', () => {
     );
     const id = await write();
     await set(`description = '  '`, id);
-    await tells(['created 1']);
+    await expectEvents(['created 1']);
     await set(`description = ' x '`, id);
-    const [event] = await tells(['corrected 1']);
+    const [event] = await expectEvents(['corrected 1']);
     expect(event!.log).toMatchObject({ description: 'x' });
   });
 
   it('where it deletes: id, last project and time are left', async () => {
     const ids = [await write(), await write(), await write()];
-    const before = await tells(['created 1', 'created 2', 'created 3']);
+    const before = await expectEvents(['created 1', 'created 2', 'created 3']);
     await set(`project_id = '${OTHER}'`, ids[2]!);
     await dataSource.query('delete from time_logs where id <> $1', [ids[0]]);
-    const [, second, third] = await tells(['created 1', 'deleted 2', 'deleted 3']);
+    const [, second, third] = await expectEvents(['created 1', 'deleted 2', 'deleted 3']);
     expect([second!.log, third!.log]).toEqual([
       { id: ids[1], projectId: PROJECT },
       { id: ids[2], projectId: OTHER },
     ]);
     expect(second!.log).not.toBeInstanceOf(TimeLog);
     expect(second!.time.getTime()).toBeGreaterThan(before.at(-1)!.time.getTime());
-    await tells(['deleted 2', 'deleted 3'], before.at(-1)!.id, 1);
+    await expectEvents(['deleted 2', 'deleted 3'], before.at(-1)!.id, 1);
     await remove(ids[2]!);
     await write(dataSource, ids[2]);
     await remove(ids[2]!);
-    await tells(['deleted 3'], third!.id);
+    await expectEvents(['deleted 3'], third!.id);
   });
 
   it('where it deletes a log and stores it again in one transaction: the log wins', async () => {
     const id = await write();
-    const [before] = await tells(['created 1']);
+    const [before] = await expectEvents(['created 1']);
     await within(async (runner) => {
       await remove(id, runner);
       await write(runner, id);
     });
-    await tells(['created 1']);
-    await tells(['created 1'], before!.id);
+    await expectEvents(['created 1']);
+    await expectEvents(['created 1'], before!.id);
     // The id of that event is never that of a deletion.
     await set('duration = 2', id);
-    await tells(['corrected 1'], before!.id);
+    await expectEvents(['corrected 1'], before!.id);
     await within(async (runner) => {
       for (const project of [PROJECT, OTHER]) {
         await remove(id, runner);
@@ -184,7 +184,7 @@ describe('the feed tells what SQL does', () => {
       }
       await remove(id, runner);
     });
-    const [deletion] = await tells(['deleted 1']);
+    const [deletion] = await expectEvents(['deleted 1']);
     expect(deletion!.log.projectId).toBe(OTHER);
   });
 
@@ -200,8 +200,8 @@ describe('the feed tells what SQL does', () => {
       for (const id of ids.filter((_id, index) => index % 3 > 0)) await write(runner, id);
     });
     const expected = ids.map((_id, index) => `${index % 3 > 0 ? 'created' : 'deleted'} ${index + 1}`);
-    for (const limit of [1, 2, 7, 1000]) await tells(expected, before.at(-1)!.id, limit);
-    await tells(expected, undefined, 7);
+    for (const limit of [1, 2, 7, 1000]) await expectEvents(expected, before.at(-1)!.id, limit);
+    await expectEvents(expected, undefined, 7);
   });
 
   it('to more logs than it takes at once', async () => {
@@ -221,14 +221,14 @@ describe('the feed tells what SQL does', () => {
 
   it('to its place by hand: never before one that a reader has passed', async () => {
     const [id, last] = [await write(), await write()];
-    await tells(['created 1', 'created 2']);
+    await expectEvents(['created 1', 'created 2']);
     const place = (await settled()).at(-1)!.id;
     await set('position = 1', id);
-    await tells(['created 1'], place);
+    await expectEvents(['created 1'], place);
     await set('position = 5, duration = 2', last);
-    await tells(['created 1', 'corrected 2'], place);
+    await expectEvents(['created 1', 'corrected 2'], place);
     await set('position = default', id);
-    await tells(['corrected 2', 'created 1'], place);
+    await expectEvents(['corrected 2', 'created 1'], place);
   });
 
   it.each(['REPEATABLE READ', 'SERIALIZABLE'])(
@@ -250,8 +250,8 @@ describe('the feed tells what SQL does', () => {
       await write(late, newId(), '2001-01-01');
       await late.query('commit');
       await late.release();
-      await tells(['corrected 1', 'deleted 2', 'created 4'], place.id);
-      await tells(['created 3', 'corrected 1', 'deleted 2', 'created 4']);
+      await expectEvents(['corrected 1', 'deleted 2', 'created 4'], place.id);
+      await expectEvents(['created 3', 'corrected 1', 'deleted 2', 'created 4']);
     },
   );
 
@@ -259,15 +259,15 @@ describe('the feed tells what SQL does', () => {
     it('whoever has read before begins anew', async () => {
       await write();
       await remove(await write());
-      const [first, last] = await tells(['created 1', 'deleted 2']);
+      const [first, last] = await expectEvents(['created 1', 'deleted 2']);
       await dataSource.query('truncate time_logs');
       await expectGone([first!, last!, { id: `0-${newId()}` }]);
       await expect(feed.weighEvents(parseEventId(last!.id), 1)).rejects.toMatchObject(GONE);
       expect(await feed.eventsAfter(undefined, 1)).toEqual([]);
       const id = await write();
-      const [event] = await tells(['created 4']);
+      const [event] = await expectEvents(['created 4']);
       await set('duration = 2', id);
-      await tells(['corrected 4'], event!.id);
+      await expectEvents(['corrected 4'], event!.id);
     });
 
     it('a transaction that began before it, and writes after it, hides nothing', async () => {
@@ -278,9 +278,9 @@ describe('the feed tells what SQL does', () => {
       const late = await write();
       expect(await feed.eventsAfter(undefined, 10)).toEqual([]);
       await early.commitTransaction();
-      await tells(['created 1', 'created 2'], undefined, 1);
+      await expectEvents(['created 1', 'created 2'], undefined, 1);
       await remove(late);
-      await tells(['created 1', 'deleted 2'], undefined, 1);
+      await expectEvents(['created 1', 'deleted 2'], undefined, 1);
     });
 
     it('what its own transaction stores is told', async () => {
@@ -291,7 +291,7 @@ describe('the feed tells what SQL does', () => {
         await runner.query('truncate time_logs');
         for (let n = 0; n < 3; n++) await write(runner);
       });
-      await tells(['created 3', 'created 4', 'created 5'], undefined, 1);
+      await expectEvents(['created 3', 'created 4', 'created 5'], undefined, 1);
     });
   });
 
@@ -305,25 +305,25 @@ describe('the feed tells what SQL does', () => {
 
     it('whoever has not read them begins anew, all others go on, and so does whoever begins then, page by page', async () => {
       const ids = [await write(), await write(), await write()];
-      const before = await tells(['created 1', 'created 2', 'created 3']);
+      const before = await expectEvents(['created 1', 'created 2', 'created 3']);
       await remove(ids[1]!);
-      const deletion = (await tells(['created 1', 'created 3', 'deleted 2'])).at(-1)!;
+      const deletion = (await expectEvents(['created 1', 'created 3', 'deleted 2'])).at(-1)!;
       expect(await forget(new Date().toISOString().slice(0, 10))).toBe(0);
       await forgets(1);
       await expectGone(before);
-      await tells([], deletion.id);
+      await expectEvents([], deletion.id);
       await write();
-      await tells(['created 4'], deletion.id);
+      await expectEvents(['created 4'], deletion.id);
       for (const limit of [1, 2, 3, 1000])
-        await tells(['created 1', 'created 3', 'created 4'], undefined, limit);
+        await expectEvents(['created 1', 'created 3', 'created 4'], undefined, limit);
       // Again, after deletions that one who has begun since may not miss either.
-      const [first] = await tells(['created 1', 'created 3', 'created 4']);
+      const [first] = await expectEvents(['created 1', 'created 3', 'created 4']);
       await remove(ids[2]!);
-      await tells(['deleted 3'], (await settled()).at(-2)!.id);
-      await tells(['created 4', 'deleted 3'], first!.id, 1);
+      await expectEvents(['deleted 3'], (await settled()).at(-2)!.id);
+      await expectEvents(['created 4', 'deleted 3'], first!.id, 1);
       await forgets(1);
       await expectGone([first!]);
-      for (const limit of [1, 1000]) await tells(['created 1', 'created 4'], undefined, limit);
+      for (const limit of [1, 1000]) await expectEvents(['created 1', 'created 4'], undefined, limit);
       expect(await forget()).toBe(0);
     });
 
@@ -346,24 +346,24 @@ describe('the feed tells what SQL does', () => {
       );
       await settled();
       expect(await forget(new Date().toISOString().slice(0, 10))).toBe(1);
-      const [first] = await tells(['created 3', 'created 4', 'deleted 1'], undefined, 1);
+      const [first] = await expectEvents(['created 3', 'created 4', 'deleted 1'], undefined, 1);
       expect(await forget()).toBe(0);
-      await tells(['created 4', 'deleted 1'], first!.id, 1);
+      await expectEvents(['created 4', 'deleted 1'], first!.id, 1);
     });
 
     it('of one transaction those are kept that another place follows', async () => {
       const ids = Array.from({ length: 4 }, newId);
       for (const id of ids) await write(dataSource, id);
       await within((runner) => runner.query('delete from time_logs'));
-      const events = await tells(ids.map((_id, index) => `deleted ${index + 1}`));
+      const events = await expectEvents(ids.map((_id, index) => `deleted ${index + 1}`));
       await dataSource.query(
         `update time_log_deletions set deleted_at = deleted_at - interval '2 days' where id <= $1`,
         [ids[1]],
       );
       expect(await forget(new Date().toISOString().slice(0, 10))).toBe(2);
       await expectGone([events[0]!]);
-      await tells(['deleted 3', 'deleted 4'], events[1]!.id, 1);
-      await tells(['deleted 3', 'deleted 4'], undefined, 1);
+      await expectEvents(['deleted 3', 'deleted 4'], events[1]!.id, 1);
+      await expectEvents(['deleted 3', 'deleted 4'], undefined, 1);
     });
   });
 
@@ -386,13 +386,13 @@ describe('the feed tells what SQL does', () => {
       const kept = [await write(), await write()];
       for (let left = 5; left > 0; left--) await old();
       await remove(await write());
-      const before = await tells([1, 2, 3, 4, 5, 6, 7].map((n) => `created ${n}`).concat('deleted 8'));
+      const before = await expectEvents([1, 2, 3, 4, 5, 6, 7].map((n) => `created ${n}`).concat('deleted 8'));
       expect(await drop()).toBe(5);
       expect(await ids()).toEqual(kept);
       await expectGone(before);
-      const [first] = await tells(['created 1', 'created 2'], undefined, 1);
+      const [first] = await expectEvents(['created 1', 'created 2'], undefined, 1);
       await remove(kept[1]!);
-      await tells(['deleted 2'], first!.id);
+      await expectEvents(['deleted 2'], first!.id);
       expect(await dataSource.query('select from time_log_deletions where project_id is not null')).toEqual([
         {},
       ]);
@@ -401,7 +401,7 @@ describe('the feed tells what SQL does', () => {
     it('whoever begins anew meanwhile gets nothing before it has ended, and so begins anew once', async () => {
       await write();
       for (let left = 4; left > 0; left--) await old();
-      const [place] = await tells(['created 1', 'created 2', 'created 3', 'created 4', 'created 5']);
+      const [place] = await expectEvents(['created 1', 'created 2', 'created 3', 'created 4', 'created 5']);
       const begin = async () => {
         const runner = await database.transaction();
         const [row] = (await runner.query('select pg_current_xact_id() as number')) as [{ number: string }];
@@ -424,7 +424,7 @@ describe('the feed tells what SQL does', () => {
       await three.runner.rollbackTransaction();
       // On a server where nobody writes: nothing else has to happen.
       await eventually(async () =>
-        expect((await feed.eventsAfter(undefined, 10)).map(told)).toEqual(['created 1']),
+        expect((await feed.eventsAfter(undefined, 10)).map(summaryOf)).toEqual(['created 1']),
       );
     });
 
@@ -435,10 +435,10 @@ describe('the feed tells what SQL does', () => {
       await expect(drop(false, () => stop.abort(), stop.signal)).rejects.toThrow('aborted');
       expect((await ids()).length).toBe(6);
       await rightCounts();
-      await tells(['created 1', ...[4, 5, 6, 7, 8].map((n) => `created ${n}`)]);
+      await expectEvents(['created 1', ...[4, 5, 6, 7, 8].map((n) => `created ${n}`)]);
       expect(await drop()).toBe(5);
       expect(await ids()).toEqual([kept]);
-      await tells(['created 1']);
+      await expectEvents(['created 1']);
     });
 
     it('those that others hold are left, and so are those that they move to a later day', async () => {
@@ -453,41 +453,41 @@ describe('the feed tells what SQL does', () => {
       expect(await drop()).toBe(1);
       expect(await ids()).toEqual([moved]);
       await rightCounts();
-      await tells(['corrected 2']);
+      await expectEvents(['corrected 2']);
     });
 
     it('each is told where that is asked for', async () => {
       const kept = await write();
       for (let left = 3; left > 0; left--) await old();
-      const events = await tells(['created 1', 'created 2', 'created 3', 'created 4']);
+      const events = await expectEvents(['created 1', 'created 2', 'created 3', 'created 4']);
       expect(await drop(true)).toBe(3);
       expect(await ids()).toEqual([kept]);
-      await tells(['deleted 2', 'deleted 3', 'deleted 4'], events.at(-1)!.id);
+      await expectEvents(['deleted 2', 'deleted 3', 'deleted 4'], events.at(-1)!.id);
     });
 
     it('nobody begins anew where there is none', async () => {
       await write();
-      const [event] = await tells(['created 1']);
+      const [event] = await expectEvents(['created 1']);
       expect(await drop()).toBe(0);
-      await tells([], event!.id);
+      await expectEvents([], event!.id);
     });
 
     it('what a host refers to is not dropped', async () => {
       await dataSource.query('create table invoices (log uuid references time_logs)');
       await dataSource.query('insert into invoices values ($1)', [await old()]);
-      const [event] = await tells(['created 1']);
+      const [event] = await expectEvents(['created 1']);
       await expect(drop()).rejects.toThrow(/violates foreign key constraint .* on table "invoices"/);
-      await tells([], event!.id);
+      await expectEvents([], event!.id);
     });
   });
 
   it('and how much comes after a place, with the instant of the first', async () => {
     const [id, gone] = [await write(), await write()];
-    const [first, second] = await tells(['created 1', 'created 2']);
+    const [first, second] = await expectEvents(['created 1', 'created 2']);
     expect(await feed.backlog(parseEventId(first!.id), 10)).toEqual({ events: 1, oldest: second!.time });
     await remove(gone);
     await set('duration = 2', id);
-    const [deletion, correction] = await tells(['deleted 2', 'corrected 1'], second!.id);
+    const [deletion, correction] = await expectEvents(['deleted 2', 'corrected 1'], second!.id);
     const place = parseEventId(second!.id);
     expect(await feed.backlog(place, 10)).toEqual({ events: 2, oldest: deletion!.time });
     expect(await feed.backlog(place, 1)).toEqual({ events: 1, oldest: deletion!.time });

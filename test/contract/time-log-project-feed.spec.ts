@@ -24,19 +24,19 @@ describe('the feed of some projects', () => {
   const move = (id: number, project: string) =>
     sql('update time_logs set project_id = $2 where id = $1', [logId(id), project]);
   const feedOf = (look?: number) => new TypeOrmFeedRepository(database.repository, look);
-  const told = ({ type, log }: TimeLogEvent) => `${type} ${Number(log.id.slice(-12))}`;
+  const summaryOf = ({ type, log }: TimeLogEvent) => `${type} ${Number(log.id.slice(-12))}`;
   /** Reads to the end, and returns the events and the places between. */
   async function read(projects: string[], start?: string, look?: number, limit = 1000) {
     const [events, places]: [string[], string[]] = [[], []];
     for (let place = start; ;) {
       const page = await feedOf(look).eventsOfProjects(projects, place, limit);
-      events.push(...page.events.map(told));
+      events.push(...page.events.map(summaryOf));
       place = page.next;
       if (page.isLast) return { events, places, end: page.next };
       places.push(page.next!);
     }
   }
-  const tells = (expected: readonly string[], ...query: Parameters<typeof read>) =>
+  const expectEvents = (expected: readonly string[], ...query: Parameters<typeof read>) =>
     eventually(async () => {
       const found = await read(...query);
       expect(found.events).toEqual(expected);
@@ -50,21 +50,21 @@ describe('the feed of some projects', () => {
        update time_logs set project_id = '${OWN}' where id = '${logId(15_000)}';
        alter table time_logs enable trigger zz_tell_correction; commit`,
     );
-    const { places, end } = await tells(['created 15000'], [OWN]);
+    const { places, end } = await expectEvents(['created 15000'], [OWN]);
     expect(places).toHaveLength(2);
     for (const place of places) {
       expect(place).toMatch(TOKEN);
       expect(Buffer.from(place, 'base64url').toString('hex')).not.toContain('019c13704e1b');
     }
     expect(end).toMatch(END);
-    for (const place of places.slice(0, 1)) await tells(['created 15000'], [OWN], place);
-    await tells([], [OWN], places[1]);
+    for (const place of places.slice(0, 1)) await expectEvents(['created 15000'], [OWN], place);
+    await expectEvents([], [OWN], places[1]);
   });
 
   it('leads further than its last event from a short page that is not the last', async () => {
     await insert(1, 1);
     await insert(2, 3, OWN);
-    const { places } = await tells(['created 2', 'created 3'], [OWN], undefined, 2, 100);
+    const { places } = await expectEvents(['created 2', 'created 3'], [OWN], undefined, 2, 100);
     expect(places).toEqual([expect.stringMatching(TOKEN)]);
   });
 
@@ -75,11 +75,11 @@ describe('the feed of some projects', () => {
       await move(3, OWN);
       await move(6, OWN);
       await sql('delete from time_logs where id = $1', [logId(1)]);
-      await tells(['corrected 3', 'corrected 6'], [OWN]);
+      await expectEvents(['corrected 3', 'corrected 6'], [OWN]);
       await eventually(async () =>
         expect(await new TimeLogDeletions(new Database(database.dataSource)).forget(TOMORROW)).toBe(3),
       );
-      const { places } = await tells(['corrected 3', 'corrected 6'], [OWN], undefined, look, 1);
+      const { places } = await expectEvents(['corrected 3', 'corrected 6'], [OWN], undefined, look, 1);
       expect(places.filter((place) => place.includes(logId(2)))).toEqual([]);
       await sql('update time_logs set duration = 2 where project_id = $1', [FOREIGN]);
       for (const place of places) {
@@ -94,20 +94,23 @@ describe('the feed of some projects', () => {
 
   it('is told once where a log has left one of its projects, and not to a project that it only passed', async () => {
     await insert(1, 2, OWN);
-    const { end } = await tells(['created 1', 'created 2'], [OWN]);
+    const { end } = await expectEvents(['created 1', 'created 2'], [OWN]);
     await database.dataSource.transaction(async (manager) => {
       for (const project of [FOREIGN, OTHER])
         await manager.query('update time_logs set project_id = $1', [project]);
       await manager.query('delete from time_logs where id = $1', [logId(2)]);
     });
-    await tells(['deleted 1', 'deleted 2'], [OWN], end);
-    await tells(['corrected 1', 'deleted 2'], [OWN, OTHER], end);
-    await tells(['corrected 1', 'deleted 2'], [OTHER], end);
-    await tells([], [FOREIGN]);
+    await expectEvents(['deleted 1', 'deleted 2'], [OWN], end);
+    await expectEvents(['corrected 1', 'deleted 2'], [OWN, OTHER], end);
+    await expectEvents(['corrected 1', 'deleted 2'], [OTHER], end);
+    await expectEvents([], [FOREIGN]);
     // Later corrections keep it, and a reader of all projects does not see it.
     await sql('update time_logs set duration = 2');
-    await tells(['deleted 1', 'deleted 2'], [OWN], end);
-    expect((await database.feed.eventsAfter(undefined, 10)).map(told)).toEqual(['deleted 2', 'corrected 1']);
+    await expectEvents(['deleted 1', 'deleted 2'], [OWN], end);
+    expect((await database.feed.eventsAfter(undefined, 10)).map(summaryOf)).toEqual([
+      'deleted 2',
+      'corrected 1',
+    ]);
   });
 
   it('sends those back whose place was made with another key', async () => {
@@ -124,6 +127,6 @@ describe('the feed of some projects', () => {
     await sql('comment on function time_log_place_key() is null');
     await expect(read([OWN], places[0], 2)).rejects.toThrow('comment on it with a long random text');
     await sql(`comment on function time_log_place_key() is '${row.text}'`);
-    await tells([], [OWN], places[0], 2);
+    await expectEvents([], [OWN], places[0], 2);
   });
 });

@@ -135,15 +135,20 @@ describe('the relay', () => {
     await arrived(sink, 4 + 1);
     await sql('delete from time_logs where id = $1', [log.id]);
     await arrived(sink, 6);
-    const told = sink.kept.filter(({ data }) => data.id === log.id);
-    expect(told.map(({ type, subject }) => [type, subject])).toEqual([
+    const published = sink.kept.filter(({ data }) => data.id === log.id);
+    expect(published.map(({ type, subject }) => [type, subject])).toEqual([
       ['time-log.created', from],
       ['time-log.corrected', to],
       ['time-log.corrected', from],
       ['time-log.deleted', from],
     ]);
-    expect(told.at(-1)!.data).toEqual({ id: log.id, projectId: from });
-    expect(told.map((event) => 'method' in event && event.method)).toEqual([false, false, false, 'DELETE']);
+    expect(published.at(-1)!.data).toEqual({ id: log.id, projectId: from });
+    expect(published.map((event) => 'method' in event && event.method)).toEqual([
+      false,
+      false,
+      false,
+      'DELETE',
+    ]);
   });
 
   it('publishes all that is there again where the feed no longer reaches back, and says so once', async () => {

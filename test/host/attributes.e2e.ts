@@ -52,14 +52,14 @@ interface Made {
 }
 const made = ([, { data }]: [number, Made]) => data;
 /** Returns the events of a log, once the feed has it. */
-async function toldOf(id: string): Promise<object[]> {
-  let told: object[] = [];
+async function eventsOf(id: string): Promise<object[]> {
+  let found: object[] = [];
   await eventually(async () => {
     const [, events] = await send<Made[]>('GET', '/events?limit=1000');
-    told = events.filter(({ data }) => data.id === id);
-    expect(told).not.toEqual([]);
+    found = events.filter(({ data }) => data.id === id);
+    expect(found).not.toEqual([]);
   });
-  return told;
+  return found;
 }
 
 describe('a host with a schema of attributes', () => {
@@ -80,7 +80,7 @@ describe('a host with a schema of attributes', () => {
       200,
       { data: [expectedItem(kept, { id, createdAt })] },
     ]);
-    expect(await toldOf(id)).toMatchObject([
+    expect(await eventsOf(id)).toMatchObject([
       { type: 'time-log.created', data: expectedLog(kept, { id, createdAt }) },
     ]);
     const corrected = { ...kept, attributes: { ticket: 'CD-2', billable: false } };
@@ -89,7 +89,7 @@ describe('a host with a schema of attributes', () => {
       200,
       { success: true, data: expectedLog(corrected, { id, createdAt }) },
     ]);
-    expect(await toldOf(id)).toMatchObject([
+    expect(await eventsOf(id)).toMatchObject([
       { type: 'time-log.corrected', data: expectedLog(corrected, { id, createdAt }) },
     ]);
   });
@@ -392,6 +392,6 @@ describe('a host without a schema of attributes', () => {
     expect(made(await send('GET', `/${log.id}`))).not.toHaveProperty('attributes');
     const [, list] = await send('GET', `?projectId=${log.projectId}`);
     expect(JSON.stringify(list)).not.toContain('attributes');
-    expect(JSON.stringify(await toldOf(log.id))).not.toContain('attributes');
+    expect(JSON.stringify(await eventsOf(log.id))).not.toContain('attributes');
   });
 });

@@ -131,7 +131,7 @@ export async function startMessageHost(
 }
 
 /** Waits until the host has logged a line a number of times. */
-export async function told({ lines }: MessageHost, line: string | RegExp, times = 1): Promise<void> {
+export async function waitForLine({ lines }: MessageHost, line: string | RegExp, times = 1): Promise<void> {
   const isIt = (said: string) => (typeof line === 'string' ? said === line : line.test(said));
   await eventually(() => {
     if (lines.filter(isIt).length < times) throw new Error(`${times} times ${line}: ${lines.join('\n')}`);

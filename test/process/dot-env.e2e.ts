@@ -46,8 +46,8 @@ describe('a .env in the project', () => {
       (await fetch(`http://127.0.0.1:${port}/health`, { headers: { authorization: `Bearer ${token}` } }))
         .status;
     expect([await statusWith(TOKENS.shell), await statusWith(TOKENS.file)]).toEqual([200, 401]);
-    const told = linesOf(output()).filter(({ msg }) => msg.includes('.env'));
-    expect(told.map(({ msg }) => msg)).toEqual([said()]);
+    const logged = linesOf(output()).filter(({ msg }) => msg.includes('.env'));
+    expect(logged.map(({ msg }) => msg)).toEqual([said()]);
     await endProcess(child);
   });
 

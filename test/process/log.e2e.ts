@@ -51,11 +51,11 @@ describe('the log', () => {
       return linesOf(written.log).filter(({ context }) => context === 'PostgreSQL');
     };
     expect(await postgresLines('info')).toEqual([]);
-    const told = await postgresLines('debug');
-    expect(told).toContainEqual(
+    const lines = await postgresLines('debug');
+    expect(lines).toContainEqual(
       expect.objectContaining({ msg: expect.stringContaining('is ready to accept') }),
     );
-    expect(new Set(told.map(({ level }) => level))).toEqual(new Set(['debug']));
+    expect(new Set(lines.map(({ level }) => level))).toEqual(new Set(['debug']));
   });
 
   it('has a line of its own for each event, whatever a request holds: no line ends, no escape codes', async () => {

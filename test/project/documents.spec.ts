@@ -108,11 +108,11 @@ it('one version stands everywhere', () => {
     ['libs/host-kit/README.md', /time-logs-(\d.+)\.tgz/g],
     ['README.md', /^\*\*Status\.\*\* (\d+\.\d+\.\d+)/gm],
   ];
-  const told = places.map(([file, pattern]) => [
+  const versions = places.map(([file, pattern]) => [
     file,
     ...new Set([...read(file).matchAll(pattern)].map(([, one]) => one)),
   ]);
-  expect(told).toEqual(places.map(([file]) => [file, version]));
+  expect(versions).toEqual(places.map(([file]) => [file, version]));
   expect(/^## (\d\S*) - \d{4}-\d{2}-\d{2}$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
   expect(existsSync(join(ROOT, `test/upgrade/v${major}.${minor}.sql.gz`))).toBe(true);
 });

@@ -207,11 +207,11 @@ export function describeRoute(app: TestApp, route: Route): void {
     if (method === 'HEAD') {
       it('answers as GET, without the body', async () => {
         const right = await sample();
-        const told = ({ headers }: Answer) =>
+        const headersOf = ({ headers }: Answer) =>
           Object.fromEntries([...headers].filter(([name]) => !CHANGING.test(name)));
         const get = () => ask(app, { ...right, method: 'GET' }, app.token);
         const [before, head, after] = [await get(), await ask(app, right, app.token), await get()];
-        expect([head.status, head.text, told(head)]).toEqual([success, '', told(after)]);
+        expect([head.status, head.text, headersOf(head)]).toEqual([success, '', headersOf(after)]);
         // Metrics change meanwhile.
         if (before.text === after.text)
           expect(head.headers.get('content-length')).toBe(after.headers.get('content-length'));

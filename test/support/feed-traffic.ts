@@ -25,7 +25,7 @@ export interface Reader {
 }
 
 const limits = { ...loadConfig({}, false).limits, deadline: 30_000 };
-const patience = { queue: limits.writeQueue, wait: limits.deadline };
+const queue = { queue: limits.writeQueue, wait: limits.deadline };
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 
 /** Two instances of the service on one database. */
@@ -33,7 +33,7 @@ export async function openInstances(url: string): Promise<Instance[]> {
   const instances: Instance[] = [];
   while (instances.length < 2) {
     const dataSource = await new DataSource(connectionOptions(url, timeLogEntities, limits)).initialize();
-    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), patience);
+    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), queue);
     instances.push({ dataSource, repository, feed: new TypeOrmFeedRepository(repository) });
   }
   return instances;

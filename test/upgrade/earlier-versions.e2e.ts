@@ -108,14 +108,14 @@ describe.each(['0.1', '0.2', '0.3'] as const)('a database of version %s', (versi
   });
 
   it('returns every log in its feed in the same order, then accepts new ones, and counts them', async () => {
-    const told: string[] = [];
+    const eventIds: string[] = [];
     await eventually(async () => {
-      const after = told.length > 0 ? `&lastEventId=${told.at(-1)}` : '';
-      told.push(...((await send(`/events?limit=500${after}`)) as { id: string }[]).map(({ id }) => id));
-      expect(told).toHaveLength(feed?.events ?? contents.total);
+      const after = eventIds.length > 0 ? `&lastEventId=${eventIds.at(-1)}` : '';
+      eventIds.push(...((await send(`/events?limit=500${after}`)) as { id: string }[]).map(({ id }) => id));
+      expect(eventIds).toHaveLength(feed?.events ?? contents.total);
     });
-    const ids = told.map((id) => id.slice(id.indexOf('-') + 1));
-    if (feed) expect(createHash('sha256').update(told.join()).digest('hex')).toBe(feed.digest);
+    const ids = eventIds.map((id) => id.slice(id.indexOf('-') + 1));
+    if (feed) expect(createHash('sha256').update(eventIds.join()).digest('hex')).toBe(feed.digest);
     else expect(ids).toEqual(ids.toSorted());
     // As an instance of version 0.1 writes it, which may run beside this one.
     const [row] = await owner.query<{ id: string }[]>(
@@ -123,7 +123,7 @@ describe.each(['0.1', '0.2', '0.3'] as const)('a database of version %s', (versi
        values ('019a0000-0000-7000-8000-000000000000', gen_random_uuid(), 1, '', '2026-01-31') returning id`,
     );
     await eventually(async () =>
-      expect(await send(`/events?lastEventId=${told.at(-1)}`)).toMatchObject([{ data: row }]),
+      expect(await send(`/events?lastEventId=${eventIds.at(-1)}`)).toMatchObject([{ data: row }]),
     );
     const log = { projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' };
     expect(await send('', { method: 'POST', body: JSON.stringify(log) })).toMatchObject({ success: true });

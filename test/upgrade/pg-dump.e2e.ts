@@ -38,7 +38,7 @@ describeWithPgDump()('a dump of pg_dump', () => {
   const databases: TestDatabase[] = [];
   let source: string;
   /** The ids of all events of the source. */
-  let told: string[];
+  let eventIds: string[];
 
   const fresh = async () => {
     const database = await createTestDatabase();
@@ -87,7 +87,7 @@ describeWithPgDump()('a dump of pg_dump', () => {
     });
     await withFeed(source, async (feed) => {
       await withSql(source, (sql) => addRows(sql, 101, 150));
-      told = await idsIn(feed, 150);
+      eventIds = await idsIn(feed, 150);
     });
   });
   afterAll(() => Promise.all(databases.map((database) => database.drop())));
@@ -100,11 +100,11 @@ describeWithPgDump()('a dump of pg_dump', () => {
     if (isMigrated) await migrate({ url: target, migrations });
     load(target, await dump(...options));
     await withFeed(target, async (feed) => {
-      expect(await idsIn(feed, 150)).toEqual(told);
-      expect(await idsIn(feed, 0, told.at(-1))).toEqual([]);
+      expect(await idsIn(feed, 150)).toEqual(eventIds);
+      expect(await idsIn(feed, 0, eventIds.at(-1))).toEqual([]);
       await withSql(target, (sql) => addRows(sql, 151, 153));
-      const later = await idsIn(feed, 3, told.at(-1));
-      expect(await idsIn(feed, 153)).toEqual([...told, ...later]);
+      const later = await idsIn(feed, 3, eventIds.at(-1));
+      expect(await idsIn(feed, 153)).toEqual([...eventIds, ...later]);
     });
   });
 });

@@ -13,7 +13,7 @@ import type { Server } from './server.js';
 /** Connections of a create. */
 const WRITERS = 64;
 /** The time in seconds to wait for unfinished requests. */
-const MAX_OVERRUN_S = 60;
+const DRAIN_SECONDS = 60;
 /**
  * Seconds of the load at the beginning of a turn, which do not count. The order rotates, so a program waits longer for
  * one turn than for another. After 12 s or more a request of `idiomatic` cost up to four times as much for half a
@@ -72,7 +72,7 @@ export async function runRound(
     requests: load.requests(token),
     status: load.status,
     seconds: options.seconds,
-    patience: MAX_OVERRUN_S,
+    drainSeconds: DRAIN_SECONDS,
   };
   const runUp = await driver.run({ ...order, seconds: RUN_UP });
   await server.calm(runUp.unfinished > 0);

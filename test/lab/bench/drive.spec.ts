@@ -17,7 +17,7 @@ describe('the load driver', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const requests = ['/a', '/b'].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    return drive({ port, connections: 4, requests, status: 200, seconds: 0.2, patience: 1, ...order });
+    return drive({ port, connections: 4, requests, status: 200, seconds: 0.2, drainSeconds: 1, ...order });
   }
 
   const answer = (response: ServerResponse, status = 200) =>

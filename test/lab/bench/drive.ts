@@ -18,7 +18,7 @@ export interface Order {
   readonly status: number;
   readonly seconds: number;
   /** Seconds that requests under way at the end of the round are waited for. */
-  readonly patience: number;
+  readonly drainSeconds: number;
 }
 
 /** The results of the requests. */
@@ -92,7 +92,7 @@ class Round implements Listener {
     await delay(this.order.seconds * 1_000);
     this.#isOver = true;
     this.#finishWhereQuiet();
-    await Promise.race([finished, delay(this.order.patience * 1_000)]);
+    await Promise.race([finished, delay(this.order.drainSeconds * 1_000)]);
   }
 
   /** Closes all connections; returns how long each request that is still under way has waited. */

@@ -13,7 +13,7 @@ import { describeWith } from '../describe-with.js';
 import { outcomeOf, overHttp, overTransport } from '../../messages/test-clients.js';
 import { describeFaults } from './faults.contract.js';
 import { closingAfterEach } from './opened.js';
-import { startMessageHost, told } from '../../messages/host.js';
+import { startMessageHost, waitForLine } from '../../messages/host.js';
 import { describeMessages } from '../../messages/messages.contract.js';
 import { expectMostRefused, holdLists, LIST, LISTS } from './large-lists.js';
 
@@ -32,7 +32,7 @@ describeWith('nats-server')('with NATS', () => {
 
   describeMessages('NATS', async () => {
     const host = await startMessageHost(broker.url);
-    await told(host, `messages: connected to ${broker.url}`);
+    await waitForLine(host, `messages: connected to ${broker.url}`);
     const proxy = clientOf(broker.url);
     const raw = await connect({ servers: broker.url.slice(7) });
     const ask = async (pattern: string, message: Buffer) =>
@@ -53,7 +53,7 @@ describeWith('nats-server')('with NATS', () => {
   const opened = closingAfterEach();
   const start = async (limits = {}) => {
     const host = opened(await startMessageHost(broker.url, undefined, limits));
-    await told(host, `messages: connected to ${broker.url}`);
+    await waitForLine(host, `messages: connected to ${broker.url}`);
     return opened(await connect({ servers: broker.url.slice(7) }));
   };
 
@@ -117,14 +117,14 @@ describeWith('nats-server')('a NATS that is away', () => {
       `error: messages: nats://127.0.0.1:${port} is out of reach (connection refused); HTTP is not affected`,
       `messages: connected to nats://127.0.0.1:${port}`,
     ];
-    await told(host, lines[0]!);
+    await waitForLine(host, lines[0]!);
     expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
     const first = await startBroker(port);
-    await told(host, lines[1]!);
+    await waitForLine(host, lines[1]!);
     await first.stop();
-    await told(host, lines[0]!, 2);
+    await waitForLine(host, lines[0]!, 2);
     const second = await startBroker(port);
-    await told(host, lines[1]!, 2);
+    await waitForLine(host, lines[1]!, 2);
     const client = opened(clientOf(second.url));
     expect(await overTransport(client).record({ accessToken: 'worker', timeLog: LOG })).toMatchObject({
       answer: { success: true },
@@ -140,7 +140,7 @@ describeWith('nats-server')('a NATS that is away', () => {
       'authorization { user: "ada", password: "sesame" }',
     );
     const host = await startHost(broker.url.replace('//', '//ada:wrong@'));
-    await told(host, /./);
+    await waitForLine(host, /./);
     expect(host.lines).toEqual([
       expect.stringMatching(
         `^error: messages: ${broker.url} is out of reach \\(.*Authorization Violation.*\\); HTTP is not affected$`,

@@ -10,7 +10,7 @@ import { startSender } from './rabbitmq-sender.js';
 import { outcomeOf, overHttp, overTransport } from '../../messages/test-clients.js';
 import { describeFaults } from './faults.contract.js';
 import { closingAfterEach } from './opened.js';
-import { startMessageHost, told } from '../../messages/host.js';
+import { startMessageHost, waitForLine } from '../../messages/host.js';
 import { describeMessages } from '../../messages/messages.contract.js';
 import { expectMostRefused, holdLists, LIST, LISTS } from './large-lists.js';
 
@@ -98,10 +98,10 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
     await channel.deleteQueue('time-logs');
     await channel.assertQueue('time-logs', { durable: false });
     const host = await startHost(broker.url);
-    await told(host, REFUSED);
+    await waitForLine(host, REFUSED);
     expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
     await channel.deleteQueue('time-logs');
-    await told(host, CONNECTED);
+    await waitForLine(host, CONNECTED);
     await channel.deleteQueue('time-logs');
     await eventually(async () => expect(await hasConsumer(broker.url)).toBe(true));
     const client = openClient(broker.url);
@@ -111,7 +111,7 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
 
   it('is an error with its own words where it lets nobody in, and without the password', async () => {
     const host = await startHost(broker.url.replace('guest:guest', 'guest:wrong'));
-    await told(host, /./);
+    await waitForLine(host, /./);
     expect(host.lines).toEqual([
       expect.stringMatching(
         /^error: messages: amqp:[/]{2}127[.]0[.]0[.]1:\d+ is out of reach [(].*ACCESS.REFUSED.*[)]; HTTP is not affected$/,
@@ -132,14 +132,14 @@ describeWith('rabbitmq-server')('a RabbitMQ that is away', () => {
   it('is waited for at the start and later, and told about in one line each way', async () => {
     const port = await unusedPort();
     const host = await startHost(`amqp://guest:guest@127.0.0.1:${port}`);
-    await told(host, AWAY);
+    await waitForLine(host, AWAY);
     expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
     const first = opened(await startRabbit(port), (rabbit) => rabbit.stop());
-    await told(host, CONNECTED);
+    await waitForLine(host, CONNECTED);
     await first.stop();
-    await told(host, AWAY, 2);
+    await waitForLine(host, AWAY, 2);
     const second = opened(await startRabbit(port), (rabbit) => rabbit.stop());
-    await told(host, CONNECTED, 2);
+    await waitForLine(host, CONNECTED, 2);
     const client = openClient(second.url);
     expect(await overTransport(client).record({ accessToken: 'worker', timeLog: LOG })).toMatchObject({
       answer: { success: true },

@@ -105,9 +105,9 @@ describeInChromium('the page of the documentation', () => {
 
   it('says in three lines how to begin, and where the token is', async () => {
     const page = await visit();
-    const told = await page.locator('header li').allInnerTexts();
+    const items = await page.locator('header li').allInnerTexts();
     const file = join(basename(loadConfig({}, false).dataDir), 'access-token');
-    expect(told).toEqual([
+    expect(items).toEqual([
       expect.stringContaining(`cat ${file}`),
       expect.stringContaining('Paste it here:'),
       expect.stringContaining('press Execute'),

@@ -51,10 +51,11 @@ async function readSlowly(rate: number): Promise<void> {
 }
 
 it.each([20_000, 0])('a client that reads %d bytes a second is cut, and the log says why', async (rate) => {
-  const told = () => linesOf(service, /an export ended early: the client reads less than 256 kB a second/);
-  const before = told();
+  const countLines = () =>
+    linesOf(service, /an export ended early: the client reads less than 256 kB a second/);
+  const before = countLines();
   await readSlowly(rate);
-  expect(told()).toBe(before + 1);
+  expect(countLines()).toBe(before + 1);
 });
 
 it('a client that leaves ends the export at the server', async () => {

@@ -24,7 +24,7 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
     const orders = ['127.0.0.1', '127.0.0.2'].flatMap((host) =>
       (['create', 'create-keyed'] as const).map((load) => ({
         ...{ port: fleet.ports.requests, over: { host, ca: fleet.ca }, connections: CONNECTIONS },
-        ...{ requests: loadOf(load, NO_LOGS).requests(TOKEN), status: 201, seconds: 60, patience: 60 },
+        ...{ requests: loadOf(load, NO_LOGS).requests(TOKEN), status: 201, seconds: 60, drainSeconds: 60 },
       })),
     );
     const [begun, walBefore, memories] = [performance.now(), await wal(), [await memory()]];

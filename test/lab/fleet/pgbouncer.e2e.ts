@@ -99,8 +99,10 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
     expect(listed.body).toMatchObject({ meta: { total: 60 } });
     expect(await queryOnce(databaseUrl, 'select distinct mode from commits')).toEqual([{ mode: 'on' }]);
     expect(await queryOnce(pooledUrl, 'show statement_timeout')).toEqual([{ statement_timeout: '1500ms' }]);
-    const told = services.map(({ output }) => output().split('statements are no longer prepared').length - 1);
-    expect(Math.max(...told)).toBe(1);
+    const counts = services.map(
+      ({ output }) => output().split('statements are no longer prepared').length - 1,
+    );
+    expect(Math.max(...counts)).toBe(1);
   });
 
   it.each([1, 3])(

@@ -58,7 +58,7 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     }
     await hasRead(follower, [...before, ...undone]);
     const last = follower.ids.at(-1)!;
-    const told = follower.ids.length;
+    const lengthBefore = follower.ids.length;
     await query('drop table time_logs cascade');
 
     const begun = performance.now();
@@ -89,8 +89,8 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
 
     // A reader that continues gets new events once, at places that no reader has received before.
     await hasRead(follower, after);
-    expect(follower.logs.length).toBe(told + after.length);
-    expect(follower.ids.slice(told).filter((id) => positionOf(id) <= positionOf(last))).toEqual([]);
+    expect(follower.logs.length).toBe(lengthBefore + after.length);
+    expect(follower.ids.slice(lengthBefore).filter((id) => positionOf(id) <= positionOf(last))).toEqual([]);
     // A reader that starts again has the logs of the table.
     const another = fleet.follow();
     await hasRead(another, [...stored]);
@@ -112,9 +112,9 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     };
     standby.start();
     await follows();
-    const told = standby.output.length;
+    const lengthBefore = standby.output.length;
     await primary.rejoin(standby);
-    await eventually(() => expect(standby.output.slice(told)).toContain('replica has been created'));
+    await eventually(() => expect(standby.output.slice(lengthBefore)).toContain('replica has been created'));
     await follows();
     for (const member of fleet.postgres.members) await member.run('backup', 'full');
   });

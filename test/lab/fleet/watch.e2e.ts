@@ -75,7 +75,7 @@ describeWith(...PROGRAMS, ...EXPORTERS)('a fleet that Prometheus watches', () =>
     }
   };
   /** Returns the lines of the instances about durability, the newest last. */
-  const told = () =>
+  const durabilityLines = () =>
     fleet.instances
       .flatMap(({ output }) => output.split('\n'))
       .filter((line) => line.includes('"context":"Durability"'));
@@ -132,7 +132,7 @@ describeWith(...PROGRAMS, ...EXPORTERS)('a fleet that Prometheus watches', () =>
     await prometheus.fire('TimeLogsNoStandby', 'TimeLogsUnseen');
     await eventually(async () => {
       await create();
-      expect(told().at(-1)).toMatch(/"level":"warn".*a commit now waits for less/);
+      expect(durabilityLines().at(-1)).toMatch(/"level":"warn".*a commit now waits for less/);
     });
 
     await primary.query(
@@ -147,7 +147,7 @@ describeWith(...PROGRAMS, ...EXPORTERS)('a fleet that Prometheus watches', () =>
     expect(await primary.is('primary')).toBe(true);
     await eventually(async () => {
       await create();
-      expect(told().at(-1)).toMatch(/"level":"info".*synchronous standbys: /);
+      expect(durabilityLines().at(-1)).toMatch(/"level":"info".*synchronous standbys: /);
     });
     await eventually(async () => expect(await prometheus.firing()).not.toContain('TimeLogsNoStandby'));
   });
