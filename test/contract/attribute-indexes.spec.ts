@@ -3,7 +3,7 @@ import type { QueryRunner } from 'typeorm';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { indexedAttribute } from '../../src/time-log/infrastructure/attribute-condition.js';
 import {
-  beside,
+  whileRepeating,
   Database,
   type DataSource,
   indexFault,
@@ -142,8 +142,8 @@ it('lets sessions take turns', async () => {
 
 it('lets others write meanwhile', async () => {
   const record1 = () => record('ada');
-  expect(await beside([record1, record1], () => update(['userId', 'team']))).toHaveLength(2);
-  expect(await beside([record1, record1], () => update([]))).toHaveLength(2);
+  expect(await whileRepeating([record1, record1], () => update(['userId', 'team']))).toHaveLength(2);
+  expect(await whileRepeating([record1, record1], () => update([]))).toHaveLength(2);
 });
 
 it('ignores the timeouts of statements, and leaves them as they were', async () => {

@@ -9,7 +9,7 @@ import {
   Logger,
   newIds,
   PageRequest,
-  PATIENT,
+  LONG_QUEUE_LIMITS,
   Period,
   TimeLogService,
   TypeOrmExportRepository,
@@ -91,7 +91,7 @@ const openReplicas = async (...urls: string[]) => {
 };
 
 const open = (options?: { readReplica: boolean }) => {
-  logs = new TypeOrmTimeLogRepository(new Database(dataSource, options), PATIENT);
+  logs = new TypeOrmTimeLogRepository(new Database(dataSource, options), LONG_QUEUE_LIMITS);
   service = new TimeLogService(logs, newIds());
 };
 

@@ -9,8 +9,8 @@ import {
   connectionOptions,
   Database,
   entities,
-  PATIENT,
-  patientLimits as limits,
+  LONG_QUEUE_LIMITS,
+  longLimits as limits,
   migrate,
   migrations,
   openDataSource,
@@ -51,7 +51,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
   const dataSource = await openDataSource(connectionOptions(url, entities, limits));
   try {
     const database = new Database(dataSource);
-    const repository = new TypeOrmTimeLogRepository(database, PATIENT, ANY_ATTRIBUTES);
+    const repository = new TypeOrmTimeLogRepository(database, LONG_QUEUE_LIMITS, ANY_ATTRIBUTES);
     const feed = new TypeOrmFeedRepository(repository);
     const sums = new TypeOrmTotalsRepository(repository);
     const happened = async () =>

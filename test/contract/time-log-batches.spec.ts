@@ -9,8 +9,8 @@ import {
   Logger,
   newIds,
   PageRequest,
-  PATIENT,
-  patientLimits as limits,
+  LONG_QUEUE_LIMITS,
+  longLimits as limits,
   Period,
   TimeLog,
   timeLogEntities,
@@ -29,7 +29,7 @@ describe('batches in PostgreSQL', () => {
   let instances: TimeLogService[];
   let timeLogs: TimeLogService;
 
-  const serviceOver = (source: DataSource, queue = PATIENT) =>
+  const serviceOver = (source: DataSource, queue = LONG_QUEUE_LIMITS) =>
     new TimeLogService(new TypeOrmTimeLogRepository(new Database(source), queue), newIds());
   beforeAll(async () => {
     const options = connectionOptions(database.url, timeLogEntities, limits);
@@ -125,7 +125,7 @@ describe('batches in PostgreSQL', () => {
 
   it('and single logs find a full queue unless the caller has a deadline', async () => {
     const projectId = randomUUID();
-    const busy = serviceOver(dataSource, { ...PATIENT, queue: 20 });
+    const busy = serviceOver(dataSource, { ...LONG_QUEUE_LIMITS, queue: 20 });
     const values = valuesOf(1_000, projectId);
     const full = { status: 503, message: expect.stringMatching(/the write queue is full.*WRITE_QUEUE/) };
     const settled = async (options: { deadline?: number }) => {
@@ -173,7 +173,10 @@ describe('batches in PostgreSQL', () => {
     Logger.overrideLogger({ log: keep, warn: keep, error: keep });
     // Statements of this session may take 1200 ms.
     const options = connectionOptions(database.url, timeLogEntities, { poolSize: 3, deadline: 2_000 });
-    const repository = new TypeOrmTimeLogRepository(new Database(await database.open(options)), PATIENT);
+    const repository = new TypeOrmTimeLogRepository(
+      new Database(await database.open(options)),
+      LONG_QUEUE_LIMITS,
+    );
     await dataSource.query(
       `create function wait() returns trigger language plpgsql as 'begin perform pg_sleep(2.5); return new; end';
        create trigger wait before insert on time_logs for each row execute function wait()`,
@@ -190,7 +193,7 @@ describe('batches in PostgreSQL', () => {
   });
 
   it('in transactions with hooks wait for each other, with their weight, and delay no other change', async () => {
-    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), PATIENT);
+    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS);
     const [commit, work] = [newGate(), () => Promise.resolve()];
     const batches = [() => commit.opened, work].map((some) =>
       repository.transact(some, undefined, 'ada', undefined, 10),

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import {
-  beside,
+  whileRepeating,
   Database,
   DataSource,
   migrate,
@@ -297,7 +297,7 @@ describe('verify and rebuild', () => {
   it('are right while others write and fold', async () => {
     let written = 0;
     const write = () => dataSource.query(`insert into time_logs ${logsFrom(100_000 + written++, 1)}`);
-    await beside([write, write, write, () => fold(50)], async () => {
+    await whileRepeating([write, write, write, () => fold(50)], async () => {
       for (let round = 0; round < 3; round++) {
         // With the lock of folds: else a fold has deleted or changed the same rows, and one of the two is ended.
         await dataSource.query(
@@ -315,7 +315,7 @@ describe('verify and rebuild', () => {
 describe('what sees too little to keep the counts right', () => {
   const UNDER = ['REPEATABLE READ', 'SERIALIZABLE'] as const;
   const READ_COMMITTED = /set transaction isolation level read committed first/;
-  /** Truncates in a transaction that has begun, beside a writer for whom it waits. */
+  /** Truncates in an open transaction, which waits for a writer. */
   const truncateAfterWriter = async (truncating: QueryRunner) => {
     await dataSource.query('truncate time_logs');
     await truncating.query('select 1');
@@ -407,7 +407,7 @@ describe('changes that wait', () => {
     expect([await waiting(), await parts()]).toEqual([0, 0]);
   });
 
-  it('are the same sums in a snapshot of before', async () => {
+  it('are the same sums in an earlier snapshot', async () => {
     await spread();
     const reader = await begin('REPEATABLE READ');
     const total = async () =>
@@ -497,7 +497,7 @@ describe('changes that wait', () => {
     },
   );
 
-  it('are left by a fold beside another one, and nobody waits', async () => {
+  it('are left by a fold during another one, and nobody waits', async () => {
     await spread();
     const holder = await begin();
     await holder.query(`insert into time_logs ${logsFrom(20_000, 1)}`);
@@ -513,7 +513,7 @@ describe('changes that wait', () => {
     await expectRight(SPREAD + 51);
   });
 
-  it('are folded beside an open rebuild, without waiting for it', async () => {
+  it('are folded during an open rebuild, without waiting for it', async () => {
     await fold();
     await dataSource.query(`insert into time_logs ${logsFrom(2000, 10)}`);
     for (const end of ['rollback', 'commit']) {
@@ -530,7 +530,7 @@ describe('changes that wait', () => {
     await expectRight(LOGS + 20);
   });
 
-  it('are not folded beside a truncate, which would not see what is moved', async () => {
+  it('are not folded during a truncate, which would not see moved rows', async () => {
     await spread();
     const truncating = await begin();
     await truncating.query('truncate time_logs');
@@ -564,7 +564,7 @@ describe('changes that wait', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('wait while a snapshot of before the last fold is held, until they are many', async () => {
+  it('wait while a snapshot is older than the last fold, until they are many', async () => {
     await fold();
     const reader = await begin('REPEATABLE READ');
     await reader.query('select 1');
@@ -636,7 +636,7 @@ describe('the migrations', () => {
           written += 1;
           await old.query(`update time_logs set duration = 0.1 where duration = ${written}`);
         };
-        await beside([write], rest);
+        await whileRepeating([write], rest);
         return written;
       }),
   );

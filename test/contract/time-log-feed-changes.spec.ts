@@ -29,7 +29,7 @@ const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 type Sql = Pick<DataSource, 'query'>;
 
 // SQL changes logs here, in one way each; test/contract/time-log-project-feed.property.spec.ts mixes all of them.
-describe('the feed tells what SQL does', () => {
+describe('the feed publishes changes by SQL', () => {
   const database = useDatabase({}, [beforeEach, afterEach]);
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
@@ -255,8 +255,8 @@ describe('the feed tells what SQL does', () => {
     },
   );
 
-  describe('and TRUNCATE, of which it tells nothing:', () => {
-    it('whoever has read before begins anew', async () => {
+  describe('and TRUNCATE, for which it has no events:', () => {
+    it('a reader from before starts again', async () => {
       await write();
       await remove(await write());
       const [first, last] = await expectEvents(['created 1', 'deleted 2']);
@@ -283,7 +283,7 @@ describe('the feed tells what SQL does', () => {
       await expectEvents(['created 1', 'deleted 2'], undefined, 1);
     });
 
-    it('what its own transaction stores is told', async () => {
+    it('logs of its own transaction are published', async () => {
       await write();
       await within(async (runner) => {
         await runner.query('truncate time_logs');
@@ -303,7 +303,7 @@ describe('the feed tells what SQL does', () => {
       await eventually(async () => expect((forgotten += await forget())).toBe(count));
     };
 
-    it('whoever has not read them begins anew, all others go on, and so does whoever begins then, page by page', async () => {
+    it('a reader that lacks them starts again, all others go on, and so does a new reader, page by page', async () => {
       const ids = [await write(), await write(), await write()];
       const before = await expectEvents(['created 1', 'created 2', 'created 3']);
       await remove(ids[1]!);
@@ -332,7 +332,7 @@ describe('the feed tells what SQL does', () => {
       await forgets(1);
     });
 
-    it('one right after the mark stays: whoever stands there at a log from before misses nothing', async () => {
+    it('one right after the mark stays: a reader that is there at an earlier log misses nothing', async () => {
       const ids = [await write(), await write(), await write(), await write()];
       await remove(ids[1]!);
       await remove(ids[0]!);
@@ -367,7 +367,7 @@ describe('the feed tells what SQL does', () => {
     });
   });
 
-  describe('and where logs of before a day are dropped,', () => {
+  describe('and if logs before a day are dropped,', () => {
     const old = (id = newId(), sql: Sql = dataSource) => write(sql, id, '2019-12-31');
     const drop = (isTold = false, onProgress: (sum: number) => void = () => undefined, stop?: AbortSignal) =>
       new OldTimeLogs(dataSource, 2).drop('2020-01-01', {
@@ -382,7 +382,7 @@ describe('the feed tells what SQL does', () => {
       expect(await new TimeLogCounts(new Database(dataSource)).verify()).toEqual({ logs, wrong: 0 });
     };
 
-    it('nobody is told: whoever has read them begins anew, and goes on from there', async () => {
+    it('there are no events: a reader that has read them starts again, and goes on from there', async () => {
       const kept = [await write(), await write()];
       for (let left = 5; left > 0; left--) await old();
       await remove(await write());
@@ -398,7 +398,7 @@ describe('the feed tells what SQL does', () => {
       ]);
     });
 
-    it('whoever begins anew meanwhile gets nothing before it has ended, and so begins anew once', async () => {
+    it('a reader that starts again meanwhile gets nothing before the end, and so starts again once', async () => {
       await write();
       for (let left = 4; left > 0; left--) await old();
       const [place] = await expectEvents(['created 1', 'created 2', 'created 3', 'created 4', 'created 5']);
@@ -456,7 +456,7 @@ describe('the feed tells what SQL does', () => {
       await expectEvents(['corrected 2']);
     });
 
-    it('each is told where that is asked for', async () => {
+    it('each has an event if that is requested', async () => {
       const kept = await write();
       for (let left = 3; left > 0; left--) await old();
       const events = await expectEvents(['created 1', 'created 2', 'created 3', 'created 4']);
@@ -465,7 +465,7 @@ describe('the feed tells what SQL does', () => {
       await expectEvents(['deleted 2', 'deleted 3', 'deleted 4'], events.at(-1)!.id);
     });
 
-    it('nobody begins anew where there is none', async () => {
+    it('no reader starts again if there are none', async () => {
       await write();
       const [event] = await expectEvents(['created 1']);
       expect(await drop()).toBe(0);

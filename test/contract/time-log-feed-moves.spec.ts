@@ -39,7 +39,7 @@ describe('after a move of the database', () => {
     return id;
   };
   const start = () => repository.keepPositions();
-  /** As the service, whose statements have so many milliseconds each. */
+  /** Keeps the positions like a start of the service whose statements have this timeout. */
   const startWithin = async (milliseconds: number) => {
     const service = await database.open(
       connectionOptions(database.url, timeLogEntities, { poolSize: 1, deadline: milliseconds / 0.6 }),
@@ -70,7 +70,7 @@ describe('after a move of the database', () => {
     expect(is).not.toBe(was);
     await dataSource.query(`comment on function keep_time_log_positions() is '${is}'`);
   };
-  /** So that nothing tells what was there, not even deletions. */
+  /** Runs a statement without triggers, so that it leaves no trace, not even deletions. */
   const withoutTriggers = (statement: string) =>
     dataSource.query(
       `begin; alter table time_logs disable trigger user; ${statement}; alter table time_logs enable trigger user; commit`,

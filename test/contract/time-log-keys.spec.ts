@@ -7,7 +7,7 @@ import {
   Database,
   type DataSource,
   limits,
-  PATIENT,
+  LONG_QUEUE_LIMITS,
   TimeLog,
   timeLogEntities,
   TypeOrmTimeLogRepository,
@@ -74,12 +74,12 @@ describe('idempotency keys in PostgreSQL', () => {
     expect(await count('time_logs')).toBe(before + 60);
   });
 
-  it('hold up no neighbour while another instance is using one, and are told apart when it is done', async () => {
+  it('do not delay others while another instance is using one, and are compared when it is done', async () => {
     const [used, free] = [newKey(), newKey()];
     const log = newLog();
     // An instance that has written and is stopped before its commit.
     const stopped = await database.transaction();
-    const patient = new TypeOrmTimeLogRepository(new Database(sql), PATIENT);
+    const patient = new TypeOrmTimeLogRepository(new Database(sql), LONG_QUEUE_LIMITS);
     await patient.within(stopped.manager).addOnce(log, used);
     let isWaiting = true;
     const held = patient.addOnce(newLog(), used).finally(() => (isWaiting = false));

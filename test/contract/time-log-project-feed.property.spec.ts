@@ -56,7 +56,7 @@ const reader = fc.record({
 });
 type Steps = readonly (string | [string[], string[] | null])[];
 
-describe('whoever applies the events of some projects', () => {
+describe('a consumer that applies the events of some projects', () => {
   const database = useDatabase();
   const sql = (text: string) => database.dataSource.query<{ id: string; row: string }[]>(text);
   afterEach(() => sql('truncate time_logs; truncate time_log_deletions'));

@@ -92,7 +92,7 @@ describe('the feed of some projects', () => {
     },
   );
 
-  it('is told once where a log has left one of its projects, and not to a project that it only passed', async () => {
+  it('has one event for a log that has left a project, and none for a project that it only passed', async () => {
     await insert(1, 2, OWN);
     const { end } = await expectEvents(['created 1', 'created 2'], [OWN]);
     await database.dataSource.transaction(async (manager) => {

@@ -12,8 +12,8 @@ import {
   InMemoryTimeLogRepository,
   limits,
   PageRequest,
-  PATIENT,
-  patientLimits,
+  LONG_QUEUE_LIMITS,
+  longLimits,
   Period,
   TimeLog,
   SchemaAttributes,
@@ -44,8 +44,8 @@ async function makeRepository(
   const database = new UsedDatabase();
   await database.begin();
   made.push(database);
-  const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, patientLimits));
-  return new Repository(new Database(dataSource), PATIENT, attributes);
+  const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, longLimits));
+  return new Repository(new Database(dataSource), LONG_QUEUE_LIMITS, attributes);
 }
 
 type InMemory = InstanceType<typeof InMemoryTimeLogRepository>;
@@ -122,7 +122,11 @@ describe('attributes that SQL has stored', () => {
     'are compared as they are stored: %s',
     async (attributes) => {
       const { dataSource } = database;
-      const repository = new TypeOrmTimeLogRepository(new Database(dataSource), PATIENT, ANY_ATTRIBUTES);
+      const repository = new TypeOrmTimeLogRepository(
+        new Database(dataSource),
+        LONG_QUEUE_LIMITS,
+        ANY_ATTRIBUTES,
+      );
       const values = { projectId: randomUUID(), duration: 1, date: '2026-01-31', attributes: { a: 1 } };
       const log = TimeLog.record(values, '019c1370-4e1b-7000-8000-000000000001');
       const expected = async () => (await repository.get(log.id, ALL_PROJECTS))!;

@@ -8,7 +8,7 @@ import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-
 import { timesOf } from '../support/extent.js';
 import {
   ALL_PROJECTS,
-  beside,
+  whileRepeating,
   type DataSource,
   newIds,
   PageRequest,
@@ -223,7 +223,7 @@ describe('totals', () => {
       expect(groups).toHaveLength(groupCount);
       expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(whole.count);
     });
-    await beside([change, change, change, fold], async () => fc.assert(property, { numRuns: RUNS }));
+    await whileRepeating([change, change, change, fold], async () => fc.assert(property, { numRuns: RUNS }));
     expect(changes).toBeGreaterThan(10);
   });
 });

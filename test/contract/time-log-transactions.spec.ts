@@ -6,8 +6,8 @@ import {
   Database,
   type DataSource,
   entityTagOf,
-  PATIENT,
-  patientLimits as limits,
+  LONG_QUEUE_LIMITS,
+  longLimits as limits,
   newIds,
   PageRequest,
   Period,
@@ -30,7 +30,10 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
 
   beforeAll(async () => {
     dataSource = await database.open(connectionOptions(database.url, timeLogEntities, limits));
-    timeLogs = new TimeLogService(new TypeOrmTimeLogRepository(new Database(dataSource), PATIENT), newIds());
+    timeLogs = new TimeLogService(
+      new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS),
+      newIds(),
+    );
   });
 
   /** The logs of a project, and their number from the table of counts. */

@@ -29,7 +29,7 @@ describe('durations that SQL has stored before they had to be doubles', () => {
     expect(await get(`/${idOf(index)}`)).toMatchObject({ data: { duration: durations[index] } });
   });
 
-  it('are told as the nearest double in the feed', async () => {
+  it('are the nearest double in the feed', async () => {
     const events = (await get('/events')) as unknown as { data: { duration: number } }[];
     expect(events.map(({ data }) => data.duration)).toEqual(durations);
   });

@@ -45,7 +45,7 @@ async function expectRefused(app: TestApp, token: string): Promise<void> {
   expect(refusalIn(await list(app, '', bearer(token)))).toEqual(refused);
 }
 
-describe('a JWT beside access tokens', () => {
+describe('a JWT in addition to access tokens', () => {
   const app = useTestApp(() => ({ jwt: issuer.settings, declaredTokens: [DECLARED] }));
 
   it.each(['RS256', 'EdDSA'] as const)('of %s is good on every route', async (alg) => {

@@ -144,7 +144,7 @@ describe('the metrics', () => {
     expect(growth[durations('POST', TIME_LOGS)]).toBe(2);
   });
 
-  it('tell how long requests took, in seconds', async () => {
+  it('have the durations of requests, in seconds', async () => {
     const unwatch = aroundStatements(app.dataSource, (sql, run) => {
       if (sql.includes('page_time_logs')) clock.advance(300);
       return run();
@@ -217,7 +217,7 @@ describe('the metrics', () => {
     expect(growth.time_log_write_wait_seconds_sum).toBeGreaterThan(0);
   });
 
-  it('tell how many logs wait for a commit', async () => {
+  it('have the number of logs that wait for a commit', async () => {
     let creates: Promise<unknown> | undefined;
     await whileHeld('insert into', async () => {
       creates = Promise.all(Array.from({ length: 8 }, () => create(app)));
@@ -227,7 +227,7 @@ describe('the metrics', () => {
     expect((await scrape()).get('time_log_write_queue_length')).toBe(0);
   });
 
-  it('tell of the connections to the database, without it too', async () => {
+  it('have the connections to the database, without it too', async () => {
     await missingDatabase(app, async () => {
       expect((await scrape()).get('database_pool_waiting_statements')).toBe(0);
     });

@@ -127,7 +127,7 @@ describe('while one caller asks for more long sums than there are connections', 
     },
   );
 
-  it('sums of all projects wait for their turn, over HTTP, messages and in process', async () => {
+  it('sums of all projects run one at a time, over HTTP, messages and in process', async () => {
     const others = hold('page_time_log_project_sums');
     asked.push(
       sums(app.token, 'by=project'),
@@ -213,7 +213,7 @@ describe('corrections', () => {
     expect((await own).status).toBe(200);
   });
 
-  it('of one log are made for its callers in turn', async () => {
+  it('of one log run for its callers in rotation', async () => {
     const busy = await tokenOf('busy');
     const repository = app.app.get(TypeOrmTimeLogRepository);
     const gates = hold('for no key update of log');

@@ -32,7 +32,7 @@ describe('with RATE_LIMIT=4/hour', () => {
     return headers;
   }
 
-  it('tells on every answer what is left, and refuses what is beyond', async () => {
+  it('returns the remaining requests with every answer, and refuses further ones', async () => {
     const headers = await newcomer();
     const answers = [
       await list(app, '', { headers }),

@@ -50,7 +50,7 @@ const eventsIn = ({ body }: Answer) => body as Event[];
 const idsIn = (answer: Answer) => eventsIn(answer).map(({ data }) => data.id);
 const nextOf = (answer: Answer) => EVENTS + linksIn(answer).next!;
 
-/** The answer as soon as it has so many events: transactions of other tests on the server may hold them back. */
+/** Returns the answer once it has a number of events: transactions of other tests may delay them. */
 const fullFeed = (count = recorded.length, query = 'limit=1000') =>
   eventually(async () => {
     const answer = await feed(query);
@@ -111,7 +111,7 @@ describe('GET /api/v1/time-logs/events', () => {
     expect(eventsIn(await feed(`lastEventId=${all[0]!.id.toUpperCase()}&limit=0001`))).toEqual([all[1]]);
   });
 
-  it('tells a correction and a deletion, by HTTP and by SQL', async () => {
+  it('publishes a correction and a deletion, by HTTP and by SQL', async () => {
     const before = eventsIn(await fullFeed());
     const [first, second, third] = before;
     await app.dataSource.query('delete from time_logs where id = $1', [first!.data.id]);
@@ -175,7 +175,7 @@ describe('GET /api/v1/time-logs/events', () => {
     await fullFeed(count, `lastEventId=${place}&limit=1000`);
   });
 
-  it('tells of some projects alone what becomes of their logs: one that leaves them is deleted', async () => {
+  it('returns the events of some projects: a log that leaves them is deleted', async () => {
     const [FIRST, SECOND, FOREIGN] = ['a', 'b', 'c'].map((n) => PROJECT.replace(/.$/, n)) as [
       string,
       string,

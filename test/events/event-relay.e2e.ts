@@ -31,7 +31,7 @@ const stop = async (host: RelayHost) => {
 };
 const record = (host: RelayHost, projectId: string = randomUUID()) =>
   host.timeLogs.record({ projectId, duration: 1.5, description: 'Wrote tests', date: '2026-01-31' });
-/** Resolves when a sink has the events of so many logs. */
+/** Resolves when a sink has the events of a number of logs. */
 const arrived = (sink: MemorySink, logs: number) =>
   eventually(() => expect(new Set(sink.kept.map(({ id }) => id)).size).toBe(logs));
 /** The logs of one project, or of all, in the order in which their events came first. */
@@ -263,7 +263,7 @@ describe('the relay', () => {
     ]);
   });
 
-  it('publishes each project in order where another instance goes on beside it after the clock went back', async () => {
+  it('publishes each project in order if another instance also runs after the clock went back', async () => {
     const sink = new MemorySink();
     const hosts = [await start(sink), await start(sink)];
     const projects = Array.from({ length: 4 }, () => randomUUID());

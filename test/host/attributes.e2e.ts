@@ -145,7 +145,7 @@ describe('a host with a schema of attributes', () => {
     expect(await send('PUT', `/${id}`, { ...VALUES, attributes })).toEqual(invalid(message));
   });
 
-  it('tells all that is wrong with a body at once: after the values, before unknown names', async () => {
+  it('reports all faults of a body at once: after the values, before unknown names', async () => {
     const wrong = { foo: 1, attributes: { ticket: '', billable: 2 }, duration: 0, date: '' };
     expect(await create(wrong)).toEqual(
       invalid(
@@ -283,7 +283,7 @@ describe('a schema of attributes', () => {
     );
   });
 
-  it('may put out what cannot be stored: the log tells it, and no caller gets an error of the server', async () => {
+  it('may return what cannot be stored: it is logged, and no caller gets an error of the server', async () => {
     const wrong = {
       'must be an object': ['text', [], new Date(0)],
       'must be JSON': [{ a: NaN }, { a: new Date(0) }],
@@ -342,7 +342,7 @@ describe('the documentation of a host', () => {
     };
   }
 
-  it('has the form that the schema tells, of what is sent and of what is answered', async () => {
+  it('has the form of the schema, for what is sent and for what is answered', async () => {
     const attributes = z.strictObject({ ticket: z.string().max(9), billable: z.boolean().default(true) });
     const properties = {
       ticket: { type: 'string', maxLength: 9 },

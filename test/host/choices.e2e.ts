@@ -301,7 +301,7 @@ describe('a host that chooses', () => {
       ]);
     });
 
-    it('refuses keys, and asks for no scope, where nobody tells the caller', async () => {
+    it('refuses keys, and asks for no scope, without a caller', async () => {
       await serve([dataSource('own'), TimeLogModule.forRoot({ ...own, filter: undefined })]);
       expect(await send('reader', LOG)).toMatchObject([201, { data: LOG }]);
       expect(await send('ada', LOG, { 'idempotency-key': 'once' })).toEqual([

@@ -214,7 +214,7 @@ describe('a host that composes', () => {
       ]);
     });
 
-    it('and is told that nothing there may be made for each request', async () => {
+    it('and refuses a request-scoped hook', async () => {
       @Injectable({ scope: Scope.REQUEST })
       class HooksOfARequest implements TimeLogHooks {
         before(): void {
@@ -229,7 +229,7 @@ describe('a host that composes', () => {
       expect((await send('/api/v1/time-logs', LOG))[0]).toBe(201);
     });
 
-    it('and is told where it names one that there is none of', async () => {
+    it('and refuses an unknown name', async () => {
       const routes = { feed: false } as TimeLogModuleOptions['routes'];
       await expect(serve([forRoot({ adapters: [inMemory], routes })])).rejects.toThrow(
         'time logs have no route "feed": routes takes list, record, recordAll, totals, events, export, get, correct, patch, delete',

@@ -219,7 +219,7 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       ]);
     });
 
-    it('tells the feed', async () => {
+    it('has the feed', async () => {
       const [, recorded] = await post('/work/time-logs', 'worker', { description: 'told' });
       const { data } = recorded as { data: { id: string } };
       // Transactions of other tests, on the same server, may hold the event back.

@@ -119,7 +119,7 @@ describe('the hooks of a host', () => {
     expect(await audit()).toHaveLength(1);
   });
 
-  it('are told what is recorded, corrected and deleted, and by whom', async () => {
+  it('get what is recorded, corrected and deleted, and by which caller', async () => {
     await sql('alter table audit drop constraint audit_log_id_key');
     const durations: (number | undefined)[][] = [];
     policy.after = ({ previous, log }) => durations.push([previous?.duration, log.duration]);
@@ -387,7 +387,7 @@ describe('the hooks of a host', () => {
     expect([(await audit()).length, (await stored()).length]).toEqual([MANY - 1, MANY - 1]);
   });
 
-  it('hold up nobody else while they take long, not even all that the lanes hold but one', async () => {
+  it('delay no other caller while they take long, even if they hold all concurrency slots but one', async () => {
     const waiting: (() => void)[] = [];
     policy.after = ({ log }) =>
       log.duration === 13 ? new Promise<void>((resolve) => waiting.push(resolve)) : undefined;
@@ -410,7 +410,7 @@ describe('the hooks of a host', () => {
     });
     expect(await send('POST', '', LOG)).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
     policy.after = () => undefined;
-    // As many as there are lanes, so that one of them is that of the other.
+    // As many as there are concurrency slots, so that one of them uses the slot of the late one.
     for (let left = 10; left > 0; left--) expect((await send('POST', '', LOG))[0]).toBe(201);
     end();
     expect(await late).toBeInstanceOf(Error);

@@ -137,7 +137,7 @@ describe('the OpenAPI document of a host', () => {
     expect(document.components!.schemas).toEqual({});
   });
 
-  it('tells of a limit of requests where there is one', async () => {
+  it('documents a limit of requests if there is one', async () => {
     const verifier = { verify: () => Promise.resolve(undefined) };
     const auth = (admit?: () => void) =>
       BearerAuthModule.forRoot({ verifier, realm: 'host', ...(admit && { admit }) });

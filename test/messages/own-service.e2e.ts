@@ -52,7 +52,7 @@ describe('the service with MESSAGES_URL', () => {
   });
   afterAll(() => service.end());
 
-  /** The lines of the requests and messages of some work, once there are so many. */
+  /** Returns the lines of the requests and messages of some work, once their number is reached. */
   async function linesOf(count: number, work: () => Promise<unknown>): Promise<Line[]> {
     const lines = () =>
       [...service.output().matchAll(/^[{].*[}]$/gm)]

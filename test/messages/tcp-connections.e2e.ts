@@ -62,7 +62,7 @@ describe('a connection over TCP', () => {
     add.mockRestore();
   }
 
-  it('whose first message comes too slowly is told so, and ended', async () => {
+  it('whose first message comes too slowly gets an error, and is ended', async () => {
     const raw = await open();
     await waitFor(TIMES.message);
     const begun = timers.begun;
@@ -155,7 +155,7 @@ describe('a connection over TCP', () => {
     expect(await raw.ask(text.replace('"|"', DEEP))).toMatchObject({ id: 1, ...answer });
   });
 
-  it('is answered up to a mebibyte: whoever has no token is UNAUTHORIZED, others send too much', async () => {
+  it('is answered up to a mebibyte: without a token it is UNAUTHORIZED, else too large', async () => {
     const raw = await open();
     for (const size of [70_000, 1_048_000]) {
       const large = (token: string) => message({ accessToken: token, query: { from: 'x'.repeat(size) } });
@@ -187,7 +187,7 @@ describe('a connection over TCP', () => {
     }
   });
 
-  it('is told what is wrong with its JSON after its token was looked at', async () => {
+  it('gets the fault of its JSON after its token was checked', async () => {
     const raw = await open();
     const broken = (token: string) => message({ accessToken: token, query: '|' }).replace('"|"', '[1,]');
     expect(await raw.ask(broken('bad'))).toMatchObject({ id: '1', err: UNAUTHORIZED });

@@ -152,7 +152,7 @@ describe('a caller who is bound to projects, over TCP', () => {
     expect(await countOf('unbound')).toBeGreaterThan(count!);
     expect(await countOf('bound')).toBe(count);
     expect(await countOf('bound', { projectId: `${OTHER.toUpperCase()},${OWN},${OTHER}` })).toBe(count);
-    // Large enough to wait for its turn.
+    // Large enough to be queued.
     expect(await countOf('bound', { limit: '1000' })).toBe(count);
     for (const query of [{ projectId: `${OWN},${FOREIGN}` }, { projectId: FOREIGN, limit: '1000' }])
       expect(await read('bound', query)).toEqual(NOT_ALLOWED);
@@ -208,7 +208,7 @@ describe('a host with messages over TCP', () => {
       expect(await answersOf([asked])).toEqual([{ error: unavailable }]);
     });
 
-    it('makes one big list at a time, for messages and requests, which wait for their turn', async () => {
+    it('makes one big list at a time, for messages and requests', async () => {
       const service = late.app.get(TimeLogService);
       const held = newGate();
       const list = service.items.bind(service);
@@ -216,7 +216,7 @@ describe('a host with messages over TCP', () => {
         if (page!.limit! > 100) await held.opened;
         return list(filter, page, access);
       });
-      // Else small ones would be made beside it.
+      // Otherwise small ones would be made at the same time.
       const weighed = jest.spyOn(service, 'weigh').mockResolvedValue(20e6);
       const big = { accessToken: 'reader', query: { limit: 101 } };
       const http = overHttp(late.port);

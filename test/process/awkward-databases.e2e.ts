@@ -11,7 +11,7 @@ let directory: string;
 let database: TestDatabase;
 const here = () => ({ DATABASE_URL: database.url });
 const sql = (text: string) => queryOnce<Record<string, unknown>>(database.url, text);
-/** Has every statement that deletes more than so many rows of a table meet a full disk. */
+/** Makes every statement that deletes more than a number of rows of a table fail as on a full disk. */
 const fillDisk = (table: string, most: number) =>
   sql(`create function fill() returns trigger language plpgsql as $$ begin
          if (select count(*) from gone) > ${most} then raise exception 'could not extend file: No space left on device' using errcode = '53100'; end if;

@@ -106,7 +106,7 @@ describe('backup and restore on the embedded database', () => {
     );
   });
 
-  it('bring every row back as it was, with the tokens, and whoever follows the feed goes on', async () => {
+  it('restore every row as it was, with the tokens, and consumers of the feed go on', async () => {
     const target = fresh();
     const total = 2_491 + ODD_ROWS.length;
     const rows = `access_tokens 1 rows, time_log_deletions 0 rows, time_log_departures 0 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${total} rows`;

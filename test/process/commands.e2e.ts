@@ -38,7 +38,7 @@ describe('the token command', () => {
     );
   });
 
-  it('makes a token with the scopes and the end that it is told', async () => {
+  it('makes a token with the given scopes and end', async () => {
     const day = () => new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
     const first = day();
     const scopes = ['--scope', 'metrics:read', '--scope', 'time-logs:correct'];
@@ -316,7 +316,7 @@ describe('the drop command', () => {
     }
   });
 
-  it('drops the logs of before a day, and says what is left', async () => {
+  it('drops the logs before a day, and prints the number of the rest', async () => {
     await withSql(database.url, async (sql) => {
       await sql.query(
         `insert into time_logs (id, project_id, duration, description, date)
@@ -356,7 +356,7 @@ describe('the forget command', () => {
       expect((await forget(...args)).stderr).toMatch(/^specify a DAY, such as 2026-01-31\n\nUsage:\n/);
   });
 
-  it('forgets the deletions of before a day', async () => {
+  it('forgets the deletions before a day', async () => {
     await withSql(database.url, async (sql) => {
       await sql.query(
         `insert into time_log_deletions values (1, gen_random_uuid(), gen_random_uuid(), '2026-01-30T23:59:59Z'),

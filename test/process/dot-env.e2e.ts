@@ -51,7 +51,7 @@ describe('a .env in the project', () => {
     await endProcess(child);
   });
 
-  it('is read by the commands, which say so beside what they print', async () => {
+  it('is read by the commands, which say so on standard error', async () => {
     await writeDotEnv({ DATABASE_URL: database.url });
     expect(await migrate({})).toEqual({ code: 0, stdout: 'nothing to migrate\n', stderr: `${said()}\n` });
   });

@@ -73,7 +73,7 @@ describe('the service without DATABASE_URL', () => {
 
   /** Only Linux has this form of script(1), which runs a program at a terminal of its own. */
   (process.platform === 'linux' ? it : it.skip)(
-    'tells at a terminal what it did, then the first steps, then its end: in this order, in lines for a person',
+    'prints at a terminal what it did, then the first steps, then its end: in this order, in lines for a person',
     async () => {
       const { child, output, printed } = spawnProgram(
         ['script', '-qec', `exec ${process.execPath} ${MAIN}`, '/dev/null'],

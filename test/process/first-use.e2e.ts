@@ -38,7 +38,7 @@ describe('the first use with a DATABASE_URL', () => {
       MESSAGES_URL: 'nats://ada:sesame@127.0.0.1:1',
       EVENTS_URL: 'amqp://ada:sesame@127.0.0.1:2/logs',
     });
-    // It says something beside the log when it listens.
+    // It prints something on standard error when it listens.
     await once(running.child.stderr!, 'data');
     running.child.kill();
     const { code, stdout, stderr } = await running;
@@ -60,7 +60,7 @@ describe('the first use with a DATABASE_URL', () => {
     expect(stderr).toContain(NO_TOKEN);
   });
 
-  it('prints beside the log how to make a token, and lines that record a log and list it, as pasted, until there is a token, and again where all are revoked, unless one is declared or others issue them', async () => {
+  it('prints on standard error how to make a token, and lines that record a log and list it, as pasted, until there is a token, and again where all are revoked, unless one is declared or others issue them', async () => {
     const env = { DATABASE_URL: database.url };
     const service = await startHere(env);
     await eventually(() => expect(service.written.said).toContain('Try it'));

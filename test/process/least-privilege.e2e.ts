@@ -176,7 +176,7 @@ describe.each([
       await secure('time_logs', 'true');
     });
 
-  it('is told what to do where a migration is pending', async () => {
+  it('gets an error with the command to run if a migration is pending', async () => {
     await owner.query(`delete from migrations where name like 'CreateTimeLogKeys%'`);
     try {
       await expect(startHere({ DATABASE_URL: urlOfRole() })).rejects.toThrow(

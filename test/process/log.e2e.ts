@@ -44,7 +44,7 @@ const create = (service: Target, description: string, requestId: string) =>
   post(service, { ...LOG, description }, { 'x-request-id': requestId });
 
 describe('the log', () => {
-  it('tells what the embedded PostgreSQL does at every start and end at `debug` alone', async () => {
+  it('has the lines of the embedded PostgreSQL at every start and end only at `debug`', async () => {
     const postgresLines = async (level: string) => {
       const { end, written } = await startHere({ DATA_DIR: inFolder('data'), LOG_LEVEL: level });
       await end();
@@ -85,7 +85,7 @@ describe('the log', () => {
     expect(lines.filter(({ level, msg }) => level === 'fatal' || msg === 'forged')).toEqual([]);
   });
 
-  it('tells who failed to authenticate by request id, also before routing, and never the token', async () => {
+  it('has failures of authentication by request id, also before routing, and never the token', async () => {
     const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJBZGEifQ.c2lnbmF0dXJl';
     const tokens = [newToken(), newToken(), newToken(), newToken(), TOKEN, jwt];
     const { text, line } = await logOf(async (service) => {
@@ -111,7 +111,7 @@ describe('the log', () => {
     expect(text).not.toContain('access_token');
   });
 
-  it('tells of a batch its number of logs and the first of them, and no name that was sent', async () => {
+  it('has the number of logs of a batch and the first of them, and no name that was sent', async () => {
     let first: unknown;
     const { text, line } = await logOf(async (service) => {
       const batch = (id: string, ...timeLogs: object[]) =>
@@ -124,7 +124,7 @@ describe('the log', () => {
     expect(text).not.toContain('secret-name');
   });
 
-  it('tells what was wrong with a request and who called, and never a name or value that was sent', async () => {
+  it('has the faults of a request and its caller, and never a name or value that was sent', async () => {
     const { text, line } = await logOf(async (service) => {
       await create(service, 'private words\0', 'refused-create');
       await sendLine(service, `${TIME_LOGS}?secret-name=1&page=x`, BEARER, 'X-Request-Id: refused-list');
@@ -148,7 +148,7 @@ describe('the log', () => {
     expect(text).not.toMatch(/secret-name|private words/);
   });
 
-  it('tells who corrected or deleted a log, by its id, and at `debug` who recorded it', async () => {
+  it('has who corrected or deleted a log, by its id, and at `debug` who recorded it', async () => {
     const env = { DATABASE_URL: database.url };
     const scopes = ['--scope', 'time-logs:write', '--scope', 'time-logs:correct'];
     const token = lastLineOf(await runHere('token', ['create', '--name', 'Clerk', ...scopes], env));
@@ -189,7 +189,7 @@ describe('the log', () => {
     expect(await linesAt('debug')).toEqual([['debug', 'POST', 'record', 201], ...changes]);
   });
 
-  it('tells a fault of the service by request id, with neither SQL nor its parameters, while the answer tells nothing', async () => {
+  it('has a fault of the service by request id, with neither SQL nor its parameters, while the answer has no details', async () => {
     const { text, lines, line } = await logOf((service) =>
       withSql(database.url, async (owner) => {
         await owner.query(

@@ -70,7 +70,7 @@ describe('a start that cannot come to its end', () => {
       expect(outcome).toMatchObject({ code: 1, stderr: `${refused} MIGRATION_DATABASE_URL\n` });
     const { stderr } = await runHere('token', ['list'], { DATABASE_URL: env.MIGRATION_DATABASE_URL });
     expect(stderr).toBe(`${refused} DATABASE_URL\n`);
-    // Last: what it had begun to make goes on, and Nest tells its logger.
+    // Last: the start goes on in the background, and Nest logs it.
     const message = `${refused} MIGRATION_DATABASE_URL`;
     await expect(startHere(env)).rejects.toMatchObject({ message });
   });
@@ -93,7 +93,7 @@ describe('a start that cannot come to its end', () => {
     expect(await endProcess(child)).toBe(0);
   });
 
-  it('is told by a command in lines beside its result', async () => {
+  it('is printed by a command in lines on standard error', async () => {
     const migrating = runCommand('migrate', [], {
       DATABASE_URL: 'postgres://ada:sesame@127.0.0.1:1/logs',
       DATABSE_URL: 'x',
@@ -117,7 +117,7 @@ describe('a start that cannot come to its end', () => {
   });
 });
 
-it('a name that is one edit from a setting is told with what is wrong, which it may explain, but not where it is empty', async () => {
+it('a name that is one edit from a setting is named with the error, which it may explain, but not if it is empty', async () => {
   const env = { MIGRATION_DATABASE_URL: 'postgres://127.0.0.1:1/none', DATABSE_URL: 'x', ACCES_TOKEN: '' };
   const fault = 'MIGRATION_DATABASE_URL: needs DATABASE_URL; the embedded database needs neither';
   expect(await runProgram('dist/src/main.js', [], env)).toEqual({

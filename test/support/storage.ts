@@ -49,8 +49,8 @@ export const { AccessTokenService, DataSource, entities, migrate, migrations, pl
 export type DataSource = TypeOrm.DataSource;
 export const { limits } = service.loadConfig({}, false);
 /** For what must not be refused because the machine is busy: limits of the service, and of its queue of writes. */
-export const patientLimits = { ...limits, deadline: 10 * limits.deadline };
-export const PATIENT = { queue: limits.writeQueue, wait: patientLimits.deadline };
+export const longLimits = { ...limits, deadline: 10 * limits.deadline };
+export const LONG_QUEUE_LIMITS = { queue: limits.writeQueue, wait: longLimits.deadline };
 export const { AccessTokenLookup } = from.lookup;
 export const { RelayLease } = from.lease;
 export const { SchemaCheck } = from.schemaCheck;
@@ -98,7 +98,7 @@ export class UsedDatabase {
     this.database = await createMigratedDatabase();
     this.opened = [];
     this.dataSource = await this.open(options);
-    this.repository = new TypeOrmTimeLogRepository(new Database(this.dataSource), PATIENT);
+    this.repository = new TypeOrmTimeLogRepository(new Database(this.dataSource), LONG_QUEUE_LIMITS);
     this.totals = new TypeOrmTotalsRepository(this.repository);
     this.feed = new TypeOrmFeedRepository(this.repository);
   }
@@ -172,7 +172,7 @@ export function untilWaiting(dataSource: DataSource, sessions = 1): Promise<numb
 }
 
 /** Repeats acts, each one after the other, until the work has ended. */
-export async function beside<T>(
+export async function whileRepeating<T>(
   acts: readonly (() => Promise<unknown>)[],
   work: () => Promise<T>,
 ): Promise<T> {

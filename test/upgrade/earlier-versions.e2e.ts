@@ -117,7 +117,7 @@ describe.each(['0.1', '0.2', '0.3'] as const)('a database of version %s', (versi
     const ids = eventIds.map((id) => id.slice(id.indexOf('-') + 1));
     if (feed) expect(createHash('sha256').update(eventIds.join()).digest('hex')).toBe(feed.digest);
     else expect(ids).toEqual(ids.toSorted());
-    // As an instance of version 0.1 writes it, which may run beside this one.
+    // As an instance of version 0.1 writes it, which may run at the same time.
     const [row] = await owner.query<{ id: string }[]>(
       `insert into time_logs (id, project_id, duration, description, date)
        values ('019a0000-0000-7000-8000-000000000000', gen_random_uuid(), 1, '', '2026-01-31') returning id`,

@@ -44,7 +44,7 @@ async function measure(options: Options): Promise<Results> {
   }
 }
 
-/** Prints the report; the run has failed where any request has, for then the figures do not tell what they seem to. */
+/** Prints the report. The run fails if any request has failed, since its figures are then misleading. */
 function tell(results: Results): void {
   console.log(report(results));
   if (results.measurements.some((measurement) => faultsOf(measurement).length > 0)) {

@@ -23,7 +23,7 @@ describe('the load driver', () => {
   const answer = (response: ServerResponse, status = 200) =>
     void response.writeHead(status, { 'Content-Length': 0 }).end();
 
-  it('sends the requests in turn and counts each answer, also one that comes in pieces', async () => {
+  it('sends the requests in rotation and counts each answer, also one that comes in pieces', async () => {
     const asked: Record<string, number> = {};
     const outcome = await driveAgainst((request, response) => {
       asked[request.url!] = (asked[request.url!] ?? 0) + 1;

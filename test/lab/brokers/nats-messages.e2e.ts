@@ -110,7 +110,7 @@ describeWith('nats-server')('a NATS that is away', () => {
   const startBroker = async (...args: Parameters<typeof startNats>) =>
     opened(await startNats(...args), (broker) => broker.stop());
 
-  it('is waited for at the start and later, and told about in one line each way', async () => {
+  it('is waited for at the start and later, with one line when it goes and one when it returns', async () => {
     const port = await unusedPort();
     const host = await startHost(`nats://127.0.0.1:${port}`);
     const lines = [

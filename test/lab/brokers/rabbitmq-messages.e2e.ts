@@ -91,7 +91,7 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
       new RmqRecordBuilder(data).setOptions({ headers: { 'x-request-id': id } }).build(),
   }));
 
-  it('tells of a queue that others have made, and takes messages when it or its own was deleted', async () => {
+  it('logs a queue that others have made, and takes messages when it or its own was deleted', async () => {
     const connection = opened(await connect(broker.url));
     connection.on('error', () => undefined);
     const channel = await connection.createChannel();
@@ -129,7 +129,7 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
 });
 
 describeWith('rabbitmq-server')('a RabbitMQ that is away', () => {
-  it('is waited for at the start and later, and told about in one line each way', async () => {
+  it('is waited for at the start and later, with one line when it goes and one when it returns', async () => {
     const port = await unusedPort();
     const host = await startHost(`amqp://guest:guest@127.0.0.1:${port}`);
     await waitForLine(host, AWAY);

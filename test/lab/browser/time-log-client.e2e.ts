@@ -48,7 +48,7 @@ describeInChromium('the compiled client in a page of another origin', () => {
     expect([date, listed]).toEqual([log.date, [item]]);
   });
 
-  it('tells why a log is refused, with the request id of the service', async () => {
+  it('reports why a log is refused, with the request id of the service', async () => {
     const page = await open('127.0.0.1');
     const call = recordAndList(page, app, { ...LOG, duration: 0 });
     const error = await call.catch((reason: unknown) => reason);

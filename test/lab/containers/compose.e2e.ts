@@ -35,7 +35,7 @@ describeWithDocker('the service in containers', () => {
     expect(JSON.parse(printed)).toMatchObject({ success: true, data: { duration: 1.5 } });
   });
 
-  it('is not root, and cannot write beside its data', async () => {
+  it('is not root, and can write only to its data', async () => {
     expect(await inService('id -un; touch /app/here 2>&1 || true')).toBe(
       "node\ntouch: cannot touch '/app/here': Read-only file system\n",
     );

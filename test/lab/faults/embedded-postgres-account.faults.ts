@@ -182,7 +182,7 @@ asRoot('PostgreSQL under root', () => {
     },
   );
 
-  it('tells in one line that no account will do', async () => {
+  it('reports in one line that no account is suitable', async () => {
     await expectRefused(
       start([otherUser], await installHere()),
       /^the embedded PostgreSQL does not run here \([^\n]+\): start the service as an ordinary user, or set DATABASE_URL to a PostgreSQL server$/,

@@ -80,7 +80,7 @@ describe('EmbeddedPostgres after the service was killed', () => {
   });
 });
 
-describe('EmbeddedPostgres beside another service', () => {
+describe('EmbeddedPostgres next to another service', () => {
   it('keeps the server through a Ctrl-C, which the service answers in its own time', async () => {
     const { service, line: url } = await startService();
     process.kill(-service.pid!, 'SIGINT');
@@ -135,13 +135,13 @@ describe('EmbeddedPostgres after a crash of the machine', () => {
     disk.unmount();
   });
 
-  it('tells that there is no room for a new database, and leaves nothing behind', async () => {
+  it('reports a disk without space for a new database, and leaves nothing behind', async () => {
     mount('8m');
     await expectRefused(start(), /^[^\n]*No space left on device[^\n]*set DATA_DIR to another directory$/);
     expect(await readdir(place)).toEqual([]);
   });
 
-  it('tells that there is no room to start, and starts with all data once there is', async () => {
+  it('reports a disk without space for a start, and starts with all data once there is', async () => {
     mount('100m');
     const first = await start();
     await query(first.url, COMMIT);

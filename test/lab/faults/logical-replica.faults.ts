@@ -95,7 +95,7 @@ describe('a logical replica', () => {
       if (log % 4 === 0) await client.delete(id);
     }
   };
-  /** Reads on until nothing more comes; what an event tells of is in the copy then. */
+  /** Reads all further events into a copy. Returns the id of the last one. */
   const follow = async (client: TimeLogClient, copy: Map<string, RecordedTimeLog>, after?: string) => {
     let last = after;
     for await (const event of client.follow(copy, after === undefined ? {} : { after })) last = event.id;

@@ -117,7 +117,7 @@ class Abuse {
 describe('a service with rude clients', () => {
   const postgres = useCluster();
 
-  it(`serves others beside ${WRONG_TOKENS} wrong tokens, ${RATES.idle} idle sockets, slow headers, slow bodies and aborted creates, refuses the slow with 408, and leaks nothing`, () =>
+  it(`serves others during ${WRONG_TOKENS} wrong tokens, ${RATES.idle} idle sockets, slow headers, slow bodies and aborted creates, refuses the slow with 408, and leaks nothing`, () =>
     underWrites(
       { database: postgres, writers: 4, pace: 20 },
       async ({ service: { port, child }, url, writers, ledger }) => {

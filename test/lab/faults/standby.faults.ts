@@ -82,7 +82,7 @@ describe('a service whose address leads to a standby', () => {
     }).finally(() => proxy.close());
   };
 
-  it('tells a command that would change something that it is a standby, in one line', async () => {
+  it('refuses a command that would change something, in one line that names the standby', async () => {
     const [empty, url] = [await primary.createDatabase(), await migrated()];
     const run = (databaseUrl: string, command: string, ...args: string[]) =>
       runCommand(command, args, { DATABASE_URL: standby.on(databaseUrl) });

@@ -60,7 +60,7 @@ describe('a service whose port for messages is abused without a token', () => {
     ['guesses', 20],
     ['large', 20],
   ])(
-    `goes on beside %s on %d connections: others are served over HTTP and TCP, with less than ${MOST_MEMORY} MB`,
+    `goes on during %s on %d connections: others are served over HTTP and TCP, with less than ${MOST_MEMORY} MB`,
     async (kind, connections) => {
       port = await unusedPort();
       const env = { MESSAGES_URL: `tcp://127.0.0.1:${port}` };

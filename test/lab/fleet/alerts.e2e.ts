@@ -142,7 +142,7 @@ const CASES: readonly (readonly [
     },
   ],
   [
-    'what the database and its disk tell gets worse',
+    'the metrics of the database and its disk get worse',
     {
       'node_filesystem_avail_bytes{job="time-logs-disk",instance="n",mountpoint="/disk"}': '11x8 5x60',
       'node_filesystem_size_bytes{job="time-logs-disk",instance="n",mountpoint="/disk"}': '100x68',

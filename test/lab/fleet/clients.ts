@@ -80,7 +80,7 @@ export class Clients {
     return new Map(this.ledgers.flatMap((ledger) => [...ledger.acknowledged]));
   }
 
-  /** Does something to the fleet, waits until both kinds write again, and tells what they saw. */
+  /** Injects a fault, waits until both kinds of clients write again, and returns the effect. */
   async through(act: () => Promise<void>): Promise<Effect> {
     const begun = performance.now();
     const [keyed, plain] = this.ledgers.map(({ failures }) => failures) as [Failures, Failures];

@@ -183,7 +183,7 @@ export class Fleet {
     expect(answer).toMatchObject({ status: 201, body: { success: true } });
   }
 
-  /** How many logs a project has, as a list tells it. */
+  /** Returns the number of logs of a project, from a list. */
   async totalOf(projectId: string, more: Question = {}): Promise<number> {
     const { body } = await this.ask(`${TIME_LOGS}?projectId=${projectId}`, more);
     return (body as { meta: { total: number } }).meta.total;

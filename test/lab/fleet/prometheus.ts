@@ -53,7 +53,7 @@ class Prometheus {
     return new Set((await this.results(expression)).map(({ metric }) => metric.__name__!));
   }
 
-  /** The names of the alerts that fire, each with the value of the label that tells it from others of this name. */
+  /** The names of the alerts that fire, each with the value of its distinguishing label. */
   async firing(): Promise<string[]> {
     const { data } = await this.ask('alerts');
     return data

@@ -37,7 +37,7 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
       expect(logs.filter((id) => !read.has(id))).toEqual([]);
     });
 
-  it('has every log that was acknowledged before, and tells followers each later one once', async () => {
+  it('has every log that was acknowledged before, and publishes each later one once', async () => {
     const follower = fleet.follow();
     await query(
       `insert into time_logs (id, project_id, duration, description, date)
@@ -102,7 +102,7 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     );
   });
 
-  it('has a standby that is set back by itself, then copied anew, and each time has what the primary has', async () => {
+  it('has a standby that recovers by itself, then is copied again, and each time has the data of the primary', async () => {
     const { primary, standby } = pair;
     const follows = async () => {
       expect((await fleet.postgres.whole()).standby).toBe(standby);

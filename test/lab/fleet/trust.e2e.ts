@@ -64,7 +64,7 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
     expect((await fetchOver(database)(`${url}/config`, same)).status).toBe(200);
   });
 
-  it('has etcd tell its keys to databases alone', async () => {
+  it('has an etcd that only databases can read', async () => {
     const url = `https://127.0.0.1:${fleet.postgres.etcdPort}/v2/keys/?recursive=true`;
     for (const identity of [stranger, balancer])
       await expect(fetchOver(identity)(url)).rejects.toThrow(/alert|socket hang up|ECONNRESET/);

@@ -80,7 +80,7 @@ describeWith(...PROGRAMS, ...EXPORTERS)('a fleet that Prometheus watches', () =>
       .flatMap(({ output }) => output.split('\n'))
       .filter((line) => line.includes('"context":"Durability"'));
 
-  it('tells of every part, and has no alert where all is well', async () => {
+  it('watches every part, and has no alert if all is well', async () => {
     await eventually(async () => expect(await prometheus.values('up')).toEqual(Array(12).fill(1)));
     expect(await fleet.ask('/api/v1/time-logs')).toMatchObject({ status: 200 });
     await prometheus.calm();

@@ -30,7 +30,7 @@ const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--pr
 /** Milliseconds until a host that says nothing counts as failed. */
 const START_LIMIT = 300_000;
 
-/** Builds a host app in an empty directory: installs the tarball beside its own packages, and compiles it. */
+/** Builds a host app in an empty directory: installs the tarball and its own packages, and compiles it. */
 export async function buildHost(directory: string, tarball: string, build: HostBuild): Promise<void> {
   await mkdir(directory, { recursive: true });
   for (const file of ['host.ts', 'program.ts'])
@@ -65,7 +65,7 @@ export function compile(directory: string, ...options: string[]): Promise<string
   return node('node_modules/typescript/bin/tsc', ['--project', '.', ...options], directory);
 }
 
-/** Installs the packages of a project, and the tarball beside them. */
+/** Installs the packages of a project, and the tarball. */
 export async function installTarball(directory: string, tarball: string): Promise<void> {
   await run('npm', [...INSTALL, tarball], directory);
 }

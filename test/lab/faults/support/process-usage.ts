@@ -1,17 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** How many files and sockets a process has open; 0 where the system does not tell. */
+/** Returns the number of open files and sockets of a process; 0 if the system does not report it. */
 export async function filesOf(pid: number): Promise<number> {
   if (process.platform !== 'linux') return 0;
   return (await readdir(`/proc/${pid}/fd`)).length;
 }
 
-/** Megabytes of memory that a process has resident at this moment; 0 where the system does not tell. */
+/** Returns the resident memory of a process in megabytes; 0 if the system does not report it. */
 export async function memoryOf(pid: number): Promise<number> {
   return (await statusOf(pid, 'VmRSS')) / 1_024;
 }
 
-/** The most megabytes that a process has had resident since its start; 0 where the system does not tell. */
+/** Returns the maximum resident memory of a process in megabytes; 0 if the system does not report it. */
 export async function peakMemoryOf(pid: number): Promise<number> {
   return (await statusOf(pid, 'VmHWM')) / 1_024;
 }

@@ -80,7 +80,7 @@ export class Writers {
     });
   }
 
-  /** Resolves when so many more creates have been acknowledged. */
+  /** Resolves when a number of further creates have been acknowledged. */
   async acknowledge(count: number): Promise<void> {
     const { acknowledged } = this.options.ledger;
     const target = acknowledged.size + count;
@@ -156,7 +156,7 @@ export class Writers {
   }
 }
 
-/** Tells an answer that a fault excuses, a whole and honest one, from any other. */
+/** Returns the outcomes of an answer: `unexpected` unless it is complete, or a refusal that a fault may cause. */
 function outcomesOf(
   logs: readonly IntendedLog[],
   { statusCode, headers }: IncomingMessage,
