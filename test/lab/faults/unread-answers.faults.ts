@@ -56,7 +56,7 @@ describe('pages of 20 MB', () => {
   });
   afterAll(() => void client.close());
 
-  /** How many logs another caller gets over each transport, of a project with large logs and of one with few small ones. */
+  /** The numbers of logs that another caller gets over each transport, of a large and a small project. */
   const logsOfOther = async (): Promise<number[]> => {
     const counts = [];
     for (const testClient of [overHttp(service.port), overTransport(client)])
