@@ -21,23 +21,15 @@ create or replace function {{waiting_time_log_changes}}() returns setof {{time_l
   select change.* from {{time_log_changes}} change where xid = any ((select in_progress from bounds)::bigint[])
 $$;
 
--- Returns the logs of the waiting changes, for some projects or for all (null).
+-- Returns the logs of the waiting changes, for some projects or for all (null). It skips changes
+-- without the only project, and then looks up the project of each log.
 create or replace function {{waiting_time_logs}}(some_projects uuid[])
   returns table (project_id uuid, day date, n integer, duration numeric) stable language sql as $$
   select log.project, log.day, change.sign, change.sign * log.duration
     from {{waiting_time_log_changes}}() change,
          unnest(change.projects, change.days, change.durations) log (project, day, duration)
-   where coalesce(cardinality(some_projects), 1) < 2
-     and (some_projects is null or some_projects[1] = any (change.projects))
-     and (some_projects is null or some_projects[1] = log.project)
-  union all
-  -- A join looks up the project of each log. With = any, each log would be compared with each
-  -- project.
-  select log.project, log.day, change.sign, change.sign * log.duration
-    from {{waiting_time_log_changes}}() change
-   cross join unnest(change.projects, change.days, change.durations) log (project, day, duration)
-    join (select distinct unnest(some_projects) as id) project on project.id = log.project
-   where cardinality(some_projects) > 1
+   where (some_projects is null or cardinality(some_projects) > 1 or some_projects[1] = any (change.projects))
+     and (some_projects is null or log.project in (select unnest(some_projects)))
 $$;
 
 -- Adds the changes of about `most` logs, and at most the same number of rows of parts, to the

@@ -35,15 +35,15 @@ begin
   if skipped > 0 then
     is_of_all := projects is null;
     keys := coalesce(projects, '{00000000-0000-0000-0000-000000000000}');
-    -- For all projects, it unnests only the days of the changes, and skips changes after the
-    -- period.
-    select array_agg(day), array_agg(n) into waiting_days, waiting_counts
-      from (select day, sum(n) as n
-              from (select day, sign as n from {{waiting_time_log_changes}}(), unnest(days) day
-                     where is_of_all and first_day < coalesce(newest + 31, 'infinity')
-                    union all
-                    select day, n from {{waiting_time_logs}}(projects) where not is_of_all) waiting
-             group by 1) by_day;
+    if is_of_all then
+      -- It unnests only the days of the changes, and skips changes after the period.
+      select array_agg(day), array_agg(n) into waiting_days, waiting_counts
+        from (select day, sum(sign) as n from {{waiting_time_log_changes}}(), unnest(days) day
+               where first_day < coalesce(newest + 31, 'infinity') group by 1) by_day;
+    else
+      select array_agg(day), array_agg(n) into waiting_days, waiting_counts
+        from (select day, sum(n) as n from {{waiting_time_logs}}(projects) group by 1) by_day;
+    end if;
     rank := skipped;
     if newest is not null then
       -- Starts in the month of the last day, and adds the logs of later days of that month to the
@@ -60,7 +60,7 @@ begin
     end if;
     loop
       for bucket in
-        select first_day, sum(n) as n
+        select first_day, sum(n)::bigint as n
           from (select month as first_day, total as n from {{time_log_months}}
                  where of_all = is_of_all and project_id = any (keys) and month >= begins and month <= last_month
                 union all
@@ -76,7 +76,7 @@ begin
       end loop;
       exit when reached is not null;
       for bucket in
-        select first_day, sum(n) as n
+        select first_day, sum(n)::bigint as n
           from (select decade as first_day, total as n from {{time_log_decades}}
                  where of_all = is_of_all and project_id = any (keys) and decade < coalesce(begins, 'infinity')
                 union all
@@ -99,7 +99,7 @@ begin
     end loop;
     begins := reached;
     for bucket in
-      select first_day, sum(n) as n
+      select first_day, sum(n)::bigint as n
         from (select month + number::integer - 1 as first_day, counted as n
                 from {{time_log_months}}, unnest(days) with ordinality by_day (counted, number)
                where of_all = is_of_all and project_id = any (keys) and month = begins and counted is not null
@@ -110,7 +110,7 @@ begin
     loop
       if rank < bucket.n then
         start_date := bucket.first_day;
-        start_id := {{nth_time_log}}(projects, start_date, rank, bucket.n::bigint);
+        start_id := {{nth_time_log}}(projects, start_date, rank, bucket.n);
         exit;
       end if;
       rank := rank - bucket.n;

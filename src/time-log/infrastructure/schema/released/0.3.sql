@@ -195,7 +195,7 @@ create or replace trigger refuse_folds before insert on {{time_log_folds}} for e
   when (current_setting('time_logs.counting', true) is distinct from 'on')
   execute function {{refuse_time_log_counts}}();
 
---> CountByMonth1766000000000 CreateTimeLogDepartures1766100400000
+--> CountByMonth1766000000000 CreateTimeLogDepartures1766100400000 SimplifyReads1766100800000
 -- The waiting changes, and the fold that adds them to the counts.
 
 -- Returns the waiting changes in the snapshot of the calling statement, into which it is inlined.
@@ -219,23 +219,15 @@ create or replace function {{waiting_time_log_changes}}() returns setof {{time_l
   select change.* from {{time_log_changes}} change where xid = any ((select in_progress from bounds)::bigint[])
 $$;
 
--- Returns the logs of the waiting changes, for some projects or for all (null).
+-- Returns the logs of the waiting changes, for some projects or for all (null). It skips changes
+-- without the only project, and then looks up the project of each log.
 create or replace function {{waiting_time_logs}}(some_projects uuid[])
   returns table (project_id uuid, day date, n integer, duration numeric) stable language sql as $$
   select log.project, log.day, change.sign, change.sign * log.duration
     from {{waiting_time_log_changes}}() change,
          unnest(change.projects, change.days, change.durations) log (project, day, duration)
-   where coalesce(cardinality(some_projects), 1) < 2
-     and (some_projects is null or some_projects[1] = any (change.projects))
-     and (some_projects is null or some_projects[1] = log.project)
-  union all
-  -- A join looks up the project of each log. With = any, each log would be compared with each
-  -- project.
-  select log.project, log.day, change.sign, change.sign * log.duration
-    from {{waiting_time_log_changes}}() change
-   cross join unnest(change.projects, change.days, change.durations) log (project, day, duration)
-    join (select distinct unnest(some_projects) as id) project on project.id = log.project
-   where cardinality(some_projects) > 1
+   where (some_projects is null or cardinality(some_projects) > 1 or some_projects[1] = any (change.projects))
+     and (some_projects is null or log.project in (select unnest(some_projects)))
 $$;
 
 -- Adds the changes of about `most` logs, and at most the same number of rows of parts, to the
@@ -581,7 +573,7 @@ begin
        from found order by project_id, group_begins desc offset skipped limit page_limit);
 end $$;
 
---> CountByMonth1766000000000 CreateTimeLogDepartures1766100400000
+--> CountByMonth1766000000000 CreateTimeLogDepartures1766100400000 SimplifyReads1766100800000
 -- Pages of logs, newest first by (date, id), of some projects or of all (projects is null).
 
 -- Returns a row with the total, then the logs. It walks the counts of decades, months and days,
@@ -619,15 +611,15 @@ begin
   if skipped > 0 then
     is_of_all := projects is null;
     keys := coalesce(projects, '{00000000-0000-0000-0000-000000000000}');
-    -- For all projects, it unnests only the days of the changes, and skips changes after the
-    -- period.
-    select array_agg(day), array_agg(n) into waiting_days, waiting_counts
-      from (select day, sum(n) as n
-              from (select day, sign as n from {{waiting_time_log_changes}}(), unnest(days) day
-                     where is_of_all and first_day < coalesce(newest + 31, 'infinity')
-                    union all
-                    select day, n from {{waiting_time_logs}}(projects) where not is_of_all) waiting
-             group by 1) by_day;
+    if is_of_all then
+      -- It unnests only the days of the changes, and skips changes after the period.
+      select array_agg(day), array_agg(n) into waiting_days, waiting_counts
+        from (select day, sum(sign) as n from {{waiting_time_log_changes}}(), unnest(days) day
+               where first_day < coalesce(newest + 31, 'infinity') group by 1) by_day;
+    else
+      select array_agg(day), array_agg(n) into waiting_days, waiting_counts
+        from (select day, sum(n) as n from {{waiting_time_logs}}(projects) group by 1) by_day;
+    end if;
     rank := skipped;
     if newest is not null then
       -- Starts in the month of the last day, and adds the logs of later days of that month to the
@@ -644,7 +636,7 @@ begin
     end if;
     loop
       for bucket in
-        select first_day, sum(n) as n
+        select first_day, sum(n)::bigint as n
           from (select month as first_day, total as n from {{time_log_months}}
                  where of_all = is_of_all and project_id = any (keys) and month >= begins and month <= last_month
                 union all
@@ -660,7 +652,7 @@ begin
       end loop;
       exit when reached is not null;
       for bucket in
-        select first_day, sum(n) as n
+        select first_day, sum(n)::bigint as n
           from (select decade as first_day, total as n from {{time_log_decades}}
                  where of_all = is_of_all and project_id = any (keys) and decade < coalesce(begins, 'infinity')
                 union all
@@ -683,7 +675,7 @@ begin
     end loop;
     begins := reached;
     for bucket in
-      select first_day, sum(n) as n
+      select first_day, sum(n)::bigint as n
         from (select month + number::integer - 1 as first_day, counted as n
                 from {{time_log_months}}, unnest(days) with ordinality by_day (counted, number)
                where of_all = is_of_all and project_id = any (keys) and month = begins and counted is not null
@@ -694,7 +686,7 @@ begin
     loop
       if rank < bucket.n then
         start_date := bucket.first_day;
-        start_id := {{nth_time_log}}(projects, start_date, rank, bucket.n::bigint);
+        start_id := {{nth_time_log}}(projects, start_date, rank, bucket.n);
         exit;
       end if;
       rank := rank - bucket.n;
