@@ -126,11 +126,8 @@ it('waits for an index that another session creates', async () => {
   );
   await untilWaiting(database.dataSource);
   const updated = update(['userId']);
-  await eventually(async () => {
-    expect(await database.dataSource.query(`select from pg_locks where locktype = 'advisory'`)).toHaveLength(
-      1,
-    );
-  });
+  const polled = `select from pg_stat_activity where datname = current_database() and query = 'ROLLBACK'`;
+  await eventually(async () => expect(await database.dataSource.query(polled)).toHaveLength(1));
   await writer.commitTransaction();
   expect(await Promise.all([other, updated])).toEqual([expect.anything(), []]);
 });
@@ -138,6 +135,29 @@ it('waits for an index that another session creates', async () => {
 it('lets sessions take turns', async () => {
   const lines = await Promise.all(Array.from({ length: 3 }, () => update(['userId', 'team'])));
   expect(lines.flat().sort()).toEqual([created('team'), created('userId')]);
+});
+
+it('creates an index that waits for the read of a session that waits for its turn', async () => {
+  const reading = await database.open();
+  const createQueryRunner = reading.createQueryRunner.bind(reading);
+  reading.createQueryRunner = () => {
+    const runner = createQueryRunner();
+    const query = runner.query.bind(runner) as (...statement: [string]) => Promise<unknown>;
+    runner.query = ((sql: string, ...values: []) =>
+      query(
+        sql.replace('select pg_try', 'select pg_advisory_xact_lock_shared(1), pg_try'),
+        ...values,
+      )) as typeof runner.query;
+    return runner;
+  };
+  const gate = await database.transaction();
+  await gate.query('select pg_advisory_xact_lock(1)');
+  const waiting = update(['userId'], reading);
+  await untilWaiting(database.dataSource);
+  const updating = update(['userId']);
+  await untilWaiting(database.dataSource, 2);
+  await gate.commitTransaction();
+  expect(await Promise.all([updating, waiting])).toEqual([[created('userId')], []]);
 });
 
 it('lets others write meanwhile', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FactoryProvider } from '@nestjs/common';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { ATTRIBUTE_NAME } from '../../auth/src/index.js';
 import { type Database, dataSourceOf, qualified, rollBack, tryLock } from '../../../src/database/index.js';
 import {
@@ -58,11 +58,10 @@ export async function updateAttributeIndexes(
   const indexes = { runner, table: qualified(dataSource, TABLE), start, wanted };
   const found = await findIndexes(indexes);
   if (found.length === wanted.size && found.every((index) => isRight(indexes, index))) return [];
-  const lock = await lockIndexes(dataSource, signal);
+  const lock = await lockIndexes(indexes, signal);
   try {
     // Role or DataSource may have set timeouts for short statements.
     await runner.query('set statement_timeout = 0; set lock_timeout = 0');
-    await untilBuilt(indexes, signal);
     return [...(await dropOthers(indexes)), ...(await createMissing(indexes, signal))];
   } finally {
     await runner.query('reset statement_timeout; reset lock_timeout').catch(() => undefined);
@@ -148,33 +147,38 @@ async function createMissing(indexes: Indexes, signal: AbortSignal | undefined):
   return missing.map(([, attribute]) => `created the index of attributes.${attribute}`);
 }
 
-/** Waits for an index that the server still creates for a process that was killed. It is not valid until then. */
-async function untilBuilt({ runner, table }: Indexes, signal: AbortSignal | undefined): Promise<void> {
-  for (;;) {
-    const [builder] = (await runner.query(
-      `select from pg_locks join pg_stat_progress_create_index using (pid)
-        where relation = to_regclass($1) and mode = 'ShareUpdateExclusiveLock' and granted limit 1`,
-      [table],
-    )) as object[];
-    if (!builder) return;
-    await delay(POLL_INTERVAL_MS, undefined, { signal });
+/**
+ * Begins a transaction that holds the lock, so that the lock ends with it, even behind a pooler. Waits for other
+ * sessions, and for an index that the server still creates for a process that was killed.
+ */
+async function lockIndexes(
+  { runner, table }: Indexes,
+  signal: AbortSignal | undefined,
+): Promise<QueryRunner> {
+  const lock = dataSourceOf(runner).createQueryRunner();
+  try {
+    await lock.startTransaction('READ COMMITTED');
+    while (!(await tryLock(lock, LOCK_KEY)) || (await isBuilding(lock, table))) {
+      // The creation of an index may wait for the end of each transaction that was reading at a certain moment.
+      await lock.rollbackTransaction();
+      await delay(POLL_INTERVAL_MS, undefined, { signal });
+      await lock.startTransaction('READ COMMITTED');
+    }
+    // Also ends the portal of the last statement, which has a snapshot.
+    await lock.query('set local idle_in_transaction_session_timeout = 0');
+    return lock;
+  } catch (error) {
+    await rollBack(lock);
+    throw error;
   }
 }
 
-/** Begins a transaction that holds the lock, so that the lock ends with it, even behind a pooler. */
-async function lockIndexes(dataSource: DataSource, signal: AbortSignal | undefined): Promise<QueryRunner> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    await runner.startTransaction('READ COMMITTED');
-    while (!(await tryLock(runner, LOCK_KEY))) {
-      // Polls: the creation of an index would wait for the snapshot of a statement that waits.
-      await delay(POLL_INTERVAL_MS, undefined, { signal });
-    }
-    // Also ends the portal of the last statement, which has a snapshot.
-    await runner.query('set local idle_in_transaction_session_timeout = 0');
-    return runner;
-  } catch (error) {
-    await rollBack(runner);
-    throw error;
-  }
+/** Returns whether the server creates an index of a table, which is not valid until then. */
+async function isBuilding(runner: QueryRunner, table: string): Promise<boolean> {
+  const builders = (await runner.query(
+    `select from pg_locks join pg_stat_progress_create_index using (pid)
+      where relation = to_regclass($1) and mode = 'ShareUpdateExclusiveLock' and granted limit 1`,
+    [table],
+  )) as object[];
+  return builders.length > 0;
 }
