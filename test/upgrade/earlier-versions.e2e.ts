@@ -9,6 +9,7 @@ import { Database, DataSource as Source, migrate, migrations, TimeLogCounts } fr
 import { expectedItem, type Made } from '../support/expected-logs.js';
 import { runHere } from '../support/commands-here.js';
 import { useTestDatabase } from '../support/fixtures.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { everything, loadVersion } from './earlier-version.js';
@@ -181,11 +182,11 @@ describe.each(['0.1', '0.2', '0.3'] as const)('a database of version %s', (versi
     }
   });
 
-  it('has functions that its owner can restore from a dump, where those of version 0.1 took a superuser', async () => {
-    const functions = await owner.query<{ text: string }[]>(
-      `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace`,
-    );
+  it('has the functions of a new database, and its owner can restore them from a dump', async () => {
+    const texts = `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace order by 1`;
+    const functions = await owner.query<{ text: string }[]>(texts);
     expect(functions.length).toBeGreaterThan(0);
+    expect(functions).toEqual(await queryOnce(target.url, texts));
     for (const { text } of functions) await owner.query(text);
   });
 
