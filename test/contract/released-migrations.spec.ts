@@ -17,7 +17,7 @@ const RELEASED: Readonly<Record<string, string>> = {
   CreateTimeLogRelays1764288000000: 'ed67a5f3ad8eeeebccbb4b16c15d36a5',
   '0.1.sql': '9c49ed592d420b934230bd1bb2cda385',
   '0.2.sql': '6874a29b7576c65eacdd7cd064080667',
-  '0.3.sql': 'e11f901623be893bc545e3b4af129eaf',
+  '0.3.sql': 'f878e47db787362d5003b10534549440',
 };
 const ROOT = join(import.meta.dirname, '..', '..');
 const FILES = join(ROOT, 'src', 'time-log', 'infrastructure', 'schema', 'released');

@@ -91,7 +91,9 @@ describe.each([
     for (const period of PERIODS) {
       const all = await idsOf(condition, period);
       const half = Math.floor(all.length / 2);
-      for (const skipped of [0, 1, 2, 3, 4, half, all.length - 3, all.length - 2, all.length - 1]) {
+      // The first 200 logs of one list are skipped in another way.
+      const places = [0, 1, 2, 3, 4, 199, 200, 201, half, all.length - 3, all.length - 2, all.length - 1];
+      for (const skipped of places) {
         const { ids } = await page(scope, period, skipped);
         expect(ids).toEqual(all.slice(skipped, skipped + PAGE_SIZE));
       }
@@ -181,28 +183,30 @@ describe('what a page costs', () => {
   };
 
   it('does not depend on how few logs there were when PostgreSQL planned it', async () => {
-    await insert(1, 200, `'2026-01-31'`, 100);
+    await insert(1, 600, `'2026-01-31'`, 300);
     await session.query('analyze time_logs');
     for (const [scope] of ASKED)
-      for (const skipped of [1, 100, 199]) await pagesReadFor(scope, OPEN, skipped);
+      for (const skipped of [1, 300, 599]) await pagesReadFor(scope, OPEN, skipped);
     const later = 40_000;
-    await insert(201, 200 + later, `'2026-02-01'`, 2);
+    await insert(601, 600 + later, `'2026-02-01'`, 2);
     // With several projects, each log of the page is fetched by its id.
-    for (const [scope, most] of ASKED)
-      for (const skipped of [1, 100, 190]) {
-        const read = () => pagesReadFor(scope, OPEN, (scope?.length === 1 ? later / 2 : later) + skipped);
+    for (const [scope, most] of ASKED) {
+      const newer = scope?.length === 1 ? later / 2 : later;
+      for (const skipped of [200, newer + 1, newer + 300, newer + 590]) {
+        const read = () => pagesReadFor(scope, OPEN, skipped);
         // The first call in a session also reads the catalog.
         await read();
         expect(await read()).toBeLessThan(most);
       }
+    }
   });
 
   it('does not depend on how many days are newer than a period', async () => {
-    await insert(1, 100, `'2026-01-31'`);
-    const read = () => Promise.all(ASKED.slice(0, 2).map(([scope]) => pagesReadFor(scope, PERIODS[1], 50)));
+    await insert(1, 300, `'2026-01-31'`);
+    const read = () => Promise.all(ASKED.slice(0, 2).map(([scope]) => pagesReadFor(scope, PERIODS[1], 250)));
     await read();
     const before = await read();
-    await insert(101, 200, `date '2026-01-31' + 31 * (n - 100)`);
+    await insert(301, 400, `date '2026-01-31' + 31 * (n - 300)`);
     const after = await read();
     for (const [index, pages] of before.entries()) expect(after[index]).toBeLessThan(pages + 10);
   });

@@ -44,11 +44,11 @@ const FIRST = 'CreateTimeLogs1763683200000';
  */
 async function isCurrent(runner: QueryRunner): Promise<boolean> {
   const table = await fullyQualified(runner, 'time_log_keys');
-  const simplified = await fullyQualified(runner, 'waiting_time_logs');
+  const pages = await fullyQualified(runner, 'page_time_logs');
   const [row] = (await runner.query(
     `select exists (select from pg_attribute where attrelid = to_regclass($1) and attname = 'replaced')
-            and exists (select from pg_proc where oid = to_regproc($2) and prosrc not like '%union%') as "isCurrent"`,
-    [table, simplified],
+            and exists (select from pg_proc where oid = to_regproc($2) and prosrc like '%skipped > 200%') as "isCurrent"`,
+    [table, pages],
   )) as [{ isCurrent: boolean }];
   return row.isCurrent;
 }

@@ -573,7 +573,7 @@ begin
        from found order by project_id, group_begins desc offset skipped limit page_limit);
 end $$;
 
---> CountByMonth1766000000000 CreateTimeLogDepartures1766100400000 SimplifyReads1766100800000
+--> CountByMonth1766000000000 CreateTimeLogDepartures1766100400000 SimplifyReads1766100800000 SkipFirstLogs1766100900000
 -- Pages of logs, newest first by (date, id), of some projects or of all (projects is null).
 
 -- Returns a row with the total, then the logs. It walks the counts of decades, months and days,
@@ -608,7 +608,8 @@ begin
     return;
   end if;
   total := null;
-  if skipped > 0 then
+  -- The first 200 logs of one list are skipped by its index, which costs less than the counts.
+  if skipped > 200 or (skipped > 0 and cardinality(projects) > 1) then
     is_of_all := projects is null;
     keys := coalesce(projects, '{00000000-0000-0000-0000-000000000000}');
     if is_of_all then
@@ -701,13 +702,13 @@ begin
     return query
       select null::bigint, log from {{time_logs}} log
        where (log.date, log.id) <= (coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')) and log.date >= coalesce(oldest, '0001-01-01')
-       order by log.date desc, log.id desc limit page_limit;
+       order by log.date desc, log.id desc offset case when start_id is null then skipped end limit page_limit;
   elsif cardinality(projects) = 1 then
     return query
       select null::bigint, log from {{time_logs}} log
        where log.project_id = projects[1]
          and (log.date, log.id) <= (coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')) and log.date >= coalesce(oldest, '0001-01-01')
-       order by log.date desc, log.id desc limit page_limit;
+       order by log.date desc, log.id desc offset case when start_id is null then skipped end limit page_limit;
   else
     return query
       select null::bigint, whole.log
