@@ -7,7 +7,7 @@ import { projectsOf } from './access-condition.js';
 import { attributeCondition, matchingLogs, type MatchingLogs } from './attribute-condition.js';
 import type { AttributeReads } from './attribute-reads.js';
 import type { CostlyReads } from './costly-reads.js';
-import type { TimeLogRows } from './time-log-rows.js';
+import type { ReadFields, TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
 
 /** The maximum numbers of logs and of rows of counts that a near page skips or reads. */
@@ -20,7 +20,7 @@ type PageQuery = Parameters<TimeLogRepository['find']>;
 
 /** Reads pages of logs. Pages far from the first one, of many projects, and with attributes run in queues. */
 export class TimeLogPages {
-  private statement: PreparedStatement | undefined;
+  private readonly statements: Partial<Record<ReadFields, PreparedStatement>> = {};
 
   constructor(
     private readonly database: Database,
@@ -32,13 +32,16 @@ export class TimeLogPages {
   ) {}
 
   /** Returns the rows of a page, and the number of matching logs. */
-  async read(...query: PageQuery): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
+  async read(
+    fields: ReadFields,
+    ...query: PageQuery
+  ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
     const [filter, page, access, caller] = query;
     const matching = matchingLogs(filter, access);
-    if (matching) return this.readMatching(matching, page, caller);
+    if (matching) return this.readMatching(fields, matching, page, caller);
     // A single statement reads page and total from one snapshot. The first row has only the total.
-    const statement = (this.statement ??= new PreparedStatement(
-      `select ${this.rows.selection('log')}, total from ${this.routine}`,
+    const statement = (this.statements[fields] ??= new PreparedStatement(
+      `select ${this.rows.selection('log', fields)}, total from ${this.routine}`,
     ));
     // Fold also if the read fails: too many unfolded changes may be the cause.
     this.sweep.begin();
@@ -96,16 +99,14 @@ export class TimeLogPages {
 
   /** Reads page and total in one statement. Without logs on the page its only row has nulls and the total. */
   private async readMatching(
+    fields: ReadFields,
     matching: MatchingLogs,
     page: PageRequest,
     caller: string | undefined,
   ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
     const { condition, parameters } = matching;
-    const logs = this.pageOf(
-      matching,
-      page,
-      `${this.rows.selection('log')}, log.date as day, log.id as place`,
-    );
+    const selection = this.rows.selection('log', fields);
+    const logs = this.pageOf(matching, page, `${selection}, log.date as day, log.id as place`);
     const rows = await this.attributeReads.run(
       caller,
       `select ${this.rows.names}, total

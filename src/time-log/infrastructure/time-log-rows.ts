@@ -22,6 +22,10 @@ type Columns = typeof COLUMNS;
 const ID = COLUMNS.findIndex(({ field }) => field === 'id');
 const ATTRIBUTES = COLUMNS.findIndex(({ field }) => field === 'attributes');
 
+/** The fields that a statement reads: all, or only those of an item of a list. */
+export type ReadFields = 'all' | 'listed';
+const LISTED: ReadonlySet<string> = new Set(['id', ...ITEM_FIELDS]);
+
 /** Converts logs to rows and back. Without attributes, no statement uses that column. */
 export class TimeLogRows {
   private readonly columns: Columns;
@@ -85,9 +89,16 @@ export class TimeLogRows {
     return attributes === undefined ? this.valuesOf(log) : this.valuesOf(log).with(ATTRIBUTES, attributes);
   }
 
-  /** Returns the select list for a log with this alias. It comes first in a `TextStatement`. */
-  selection(log: string): string {
-    return this.columns.map(({ name, select }) => `${select(`(${log}).${name}`)} as ${name}`).join(', ');
+  /**
+   * Returns the select list for a log with this alias, with null for fields that are not read. It comes first in a
+   * `TextStatement`.
+   */
+  selection(log: string, fields: ReadFields = 'all'): string {
+    const selections = this.columns.map(({ field, name, select }) => {
+      const isRead = fields === 'all' || LISTED.has(field);
+      return `${isRead ? select(`(${log}).${name}`) : 'null'} as ${name}`;
+    });
+    return selections.join(', ');
   }
 
   /** Returns SQL for the bytes of the texts of a log. The server need not read the texts. */

@@ -268,14 +268,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override async find(...query: Parameters<TimeLogRepository['find']>): Promise<TimeLogPage> {
-    const { rows, total } = await this.pages.read(...query);
+    const { rows, total } = await this.pages.read('all', ...query);
     return { logs: rows.map((row) => this.rows.log(row)), total };
   }
 
   override async items(...query: Parameters<TimeLogRepository['find']>): Promise<TimeLogItems> {
     // A subclass may override `find`, and lists must not show logs that its `find` leaves out.
     if (this.find !== TypeOrmTimeLogRepository.prototype.find) return super.items(...query);
-    const { rows, total } = await this.pages.read(...query);
+    const { rows, total } = await this.pages.read('listed', ...query);
     return { items: this.rows.items(rows), total };
   }
 
