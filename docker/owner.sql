@@ -2,7 +2,7 @@
 \getenv password DATABASE_PASSWORD
 create role time_logs login password :'password';
 create database time_logs owner time_logs;
--- Where Prometheus watches: a role that sees what goes on, and no row of anybody.
+-- For Prometheus, if WATCH_PASSWORD is set: a role that can read statistics, but no rows of tables.
 \getenv watch_password WATCH_PASSWORD
 \if :{?watch_password}
   create role watch login password :'watch_password' in role pg_monitor;

@@ -10,7 +10,7 @@ pgbackrest --stanza=time-logs --delta --type=time --target="$1" --target-action=
 # Patroni would start it as a standby, without an end. Nobody reaches it here.
 server start --options "-c listen_addresses='' -c unix_socket_directories='$data' -c port=5432 -c hot_standby=off"
 until pg_isready --quiet --host "$data" --port 5432; do
-  server status > /dev/null # It has ended where the archive does not reach to the moment.
+  server status > /dev/null # It has ended if the archive does not reach the moment.
   sleep 1
 done
 server stop --mode fast
