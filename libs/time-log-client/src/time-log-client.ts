@@ -151,7 +151,7 @@ export class TimeLogClient implements TimeLogs {
   }
 
   /**
-   * Replaces all values of the log with an id; without a description it becomes empty, and without attributes they stay.
+   * Replaces all values of the log with an id; without a description it becomes empty, without attributes they stay.
    * Rejects with TimeLogError NOT_FOUND if the log does not exist.
    */
   async correct(id: string, log: NewTimeLog, options: ChangeOptions = {}): Promise<RecordedTimeLog> {
