@@ -182,6 +182,8 @@ describe('a caller bound to a value of an attribute', () => {
     const refused = [403, 'the feed needs a token without bound attributes'];
     for (const query of ['', `?projectId=${PROJECT}`])
       expect(await outcome(ada, 'GET', `/events${query}`)).toEqual(refused);
+    const { headers } = await send(ada, 'GET', '/events');
+    expect(headers.get('www-authenticate')).toMatch(/, error="insufficient_scope"$/);
   });
 });
 

@@ -44,8 +44,9 @@ export class BearerAuthGuard implements CanActivate {
     const caller = storeCaller(context, decision.caller);
     const insufficient = `${challenge}, error="insufficient_scope"`;
     if (http) http.getRequest<Request>().user = caller;
-    // For the error filter, since only a use case can refuse a project.
-    if (response && caller.projects !== undefined) response.locals.challenge = insufficient;
+    // For the error filter, since only a use case can refuse a project or an attribute.
+    if (response && (caller.projects ?? caller.attributes) !== undefined)
+      response.locals.challenge = insufficient;
     const scopes = missingScopes(this.reflector, caller, context);
     if (scopes !== undefined) {
       response?.setHeader('WWW-Authenticate', `${insufficient}, scope="${scopes}"`);
