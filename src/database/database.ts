@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import {
   DataSource,
@@ -46,7 +46,7 @@ export type Statements = Pick<Database, 'query' | 'change'>;
 
 /** Runs all SQL of the service, and distinguishes outages from errors of the service. */
 @Injectable()
-export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
+export class Database implements BeforeApplicationShutdown {
   private readonly logger = new Logger(Database.name);
   /**
    * The database for reads that need not see the last change of their caller: this one, or with `readReplica` one over
@@ -257,16 +257,13 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     return schemaOf(this.dataSource);
   }
 
-  onModuleDestroy(): void {
-    this.connections.stop();
-    this.replica.connections.stop();
-  }
-
   /**
-   * Waits briefly for running statements. Closing the pool interrupts them, and the error of a
-   * background statement would be logged as an outage.
+   * Waits briefly for running statements, when all requests have been answered. Closing the pool interrupts them, and
+   * the error of a background statement would be logged as an outage.
    */
   async beforeApplicationShutdown(): Promise<void> {
+    this.connections.stop();
+    this.replica.connections.stop();
     const end = performance.now() + SHUTDOWN_WAIT_MS;
     const sets = [this.running, this.replica.running];
     const running = sets.flatMap((set) => [...set]);

@@ -93,7 +93,7 @@ describe('shutdown', () => {
   });
 
   it('serves on for SHUTDOWN_DELAY seconds, while readyz already refuses, which is no alarm', async () => {
-    const service = await startService({ ...settings(), SHUTDOWN_DELAY: '3600' });
+    const service = await startService({ ...settings(), SHUTDOWN_DELAY: '3600', DEADLINE: '5' });
     started = service;
     const target = { port: service.port, token: DECLARED_TOKEN };
     expect((await send(target, '/readyz')).status).toBe(200);
@@ -109,9 +109,17 @@ describe('shutdown', () => {
       refusal('SERVICE_UNAVAILABLE', 'the service is shutting down'),
       '1',
     ]);
-    expect((await list(target)).status).toBe(200);
     await service.printed(/readyz.*the service is shutting down/);
     expect(service.output()).not.toContain('"level":"error"');
+    // Only at the end are connections closed whose statement takes long.
+    await withSql(database.url, (sql) =>
+      sql.transaction(async (manager) => {
+        await manager.query('lock table time_logs');
+        expect((await list(target)).status).toBe(503);
+      }),
+    );
+    await service.printed(/database unavailable: canceling statement due to statement timeout/);
+    expect(service.output()).not.toContain('Connection terminated');
   });
 
   it('reaches the service where npm start gets the signal', async () => {
