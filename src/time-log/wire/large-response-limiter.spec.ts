@@ -202,6 +202,7 @@ describe('LargeResponseLimiter', () => {
     const failed = ask('failed');
     held.open();
     await expect(failed).rejects.toThrow('failed');
+    await expect(ask('out of time', newClient(), 0)).rejects.toEqual(unavailable);
     expect(await ask('gone', gone)).toBeUndefined();
     // The response that was late was dropped, so it does not count.
     await ask('last');

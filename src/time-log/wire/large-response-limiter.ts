@@ -72,7 +72,8 @@ export class LargeResponseLimiter {
     channel: ResponseChannel,
     { estimateBytes, make }: ResponseJob<T>,
   ): Promise<{ readonly response: T | undefined } | 'large'> {
-    if (channel.isClosed() || isOverdue(request)) return { response: undefined };
+    requireTime(request);
+    if (channel.isClosed()) return { response: undefined };
     if (!this.isSmall(await estimateBytes())) return 'large';
     let bytes = 0;
     const reportBytes: ReportBytes = (more) => {
@@ -99,7 +100,8 @@ export class LargeResponseLimiter {
       if (!this.isSmall(bytes) && !this.hasRoom(caller)) throw new DomainError('SERVICE_UNAVAILABLE');
     };
     const response = await runIn(this.largeQueue, request, async () => {
-      if (channel.isClosed() || isOverdue(request)) return undefined;
+      requireTime(request);
+      if (channel.isClosed()) return undefined;
       // Without an estimate the response is made until it grows large.
       if (!this.hasRoom(caller) && !this.isSmall((await estimateBytes()) ?? 0))
         throw new DomainError('SERVICE_UNAVAILABLE');
@@ -132,6 +134,11 @@ export class LargeResponseLimiter {
     // The response is written before this runs.
     setImmediate(() => void channel.sent().then(release, release));
   }
+}
+
+/** Throws DomainError SERVICE_UNAVAILABLE if the deadline of a request has passed. */
+function requireTime(request: object): void {
+  if (isOverdue(request)) throw new DomainError('SERVICE_UNAVAILABLE');
 }
 
 /** Runs a task in a queue for the caller of a request. At the deadline of the request its result is dropped. */
