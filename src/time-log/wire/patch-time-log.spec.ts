@@ -10,7 +10,7 @@ const values = { projectId: id, duration: 1.5, description: 'work', date: '2026-
 const stored = { a: 'b', c: { d: 'e', f: 'g' }, list: [1, { h: null }] };
 
 /** Patches a log of a module whose schema makes an object of what it gets. */
-async function patched(patch: unknown, attributes: Attributes = stored) {
+async function patched(patch: unknown, attributes: Attributes = stored, hasSchema = true) {
   const request = {} as Served;
   const inputs: unknown[] = [];
   const rule = async (input: unknown) => {
@@ -19,7 +19,7 @@ async function patched(patch: unknown, attributes: Attributes = stored) {
     return Promise.resolve({ faults, input, output: input === undefined ? undefined : { of: input } });
   };
   const extraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
-  applyRules(request, { bodyLimit: 1, deadline: 60_000, extraField });
+  applyRules(request, { bodyLimit: 1, deadline: 60_000, extraField: hasSchema ? extraField : undefined });
   const log = TimeLog.record({ ...values, attributes }, id);
   return { ...normalizedValues(await patchedValues(log, patch as object, request)), inputs };
 }
@@ -43,6 +43,11 @@ describe('patchedValues', () => {
       await expect(patched(patch)).rejects.toThrow('unknown field: id');
     },
   );
+
+  it('refuses attributes, also null, if there is no schema', async () => {
+    for (const attributes of [{}, null])
+      await expect(patched({ attributes }, undefined, false)).rejects.toThrow('unknown field: attributes');
+  });
 
   it.each([
     [{}, stored],

@@ -14,9 +14,11 @@ import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from './create-time-log
  */
 export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
   const { attributes, ...values } = normalizedValues(log);
+  const hasAttributes = request[STATE].extraField !== undefined;
   // To remove an unknown member would change nothing, so it is kept, and refused like any other.
   const unknown = Object.entries(patch).filter(
-    ([name]) => !(VALUE_NAMES as readonly string[]).includes(name),
+    ([name]) =>
+      !(VALUE_NAMES as readonly string[]).includes(name) || (name === 'attributes' && !hasAttributes),
   );
   const merged = (target: object) => ({
     ...(mergePatch(target, patch) as object),
