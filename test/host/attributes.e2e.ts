@@ -205,7 +205,9 @@ describe('a schema of attributes', () => {
     // Its own output is no input to it.
     const attributes = z.strictObject({ minutes: z.string() }).transform(({ minutes }) => {
       asked++;
-      return { minutes: Number(minutes) };
+      return minutes === 'few'
+        ? { minutes, ...(asked > 5 && { asked }) }
+        : { minutes: Number(minutes), asked };
     });
     const service = await serve(TimeLogModule.forRoot({ ...options, attributes }));
     const key = { 'idempotency-key': randomUUID() };
@@ -220,9 +222,22 @@ describe('a schema of attributes', () => {
     const named = { caller: 'ada', text: randomUUID() };
     const once = () => service.recordOnce({ ...VALUES, attributes: { minutes: '1' } }, named);
     const { log } = await once();
-    expect(log.attributes).toEqual({ minutes: 1 });
+    expect(log.attributes).toEqual({ minutes: 1, asked: 4 });
     expect(await once()).toEqual({ log, isReplay: true });
     expect(asked).toBe(5);
+    asked = 0;
+    const batchKey = { ...named, text: randomUUID() };
+    const few = { ...VALUES, attributes: { minutes: 'few' } };
+    const [unchanged, batch] = [
+      await service.recordOnce(few, { ...named, text: 'few' }),
+      await service.recordAllOnce([few], batchKey),
+    ];
+    asked = 10;
+    expect(await service.recordOnce(few, { ...named, text: 'few' })).toEqual({
+      ...unchanged,
+      isReplay: true,
+    });
+    expect(await service.recordAllOnce([few], batchKey)).toEqual({ ...batch, isReplay: true });
   });
 
   it('holds in a core without HTTP, and with options that are made later', async () => {

@@ -13,7 +13,12 @@ import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotenc
 import { MAX_PAGE_LIMIT, type PageInput } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
-import { TIME_LOG_CHANGED, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
+import {
+  TIME_LOG_CHANGED,
+  type TimeLogPage,
+  TimeLogRepository,
+  type TimeLogWrites,
+} from '../domain/time-log.repository.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import { checkedId } from '../domain/time-log.rules.js';
 import {
@@ -22,6 +27,8 @@ import {
   check,
   type CheckedValues,
   markChecked,
+  normalizedValues,
+  sentAttributesOf,
   TimeLog,
   type TimeLogValues,
 } from '../domain/time-log.js';
@@ -87,8 +94,9 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     requireIdempotencyKey(key);
     const log = TimeLog.record(await this.checked(values, options), this.ids.next());
     requireAccess([log], options);
-    const stored = recordedAs(await this.writesOf(options).addOnce(log, key, options.deadline), log);
-    return { log: stored as TimeLog<A>, isReplay: stored.id !== log.id };
+    const recorded = await this.writesOf(options).addOnce(log, key, options.deadline);
+    const [stored] = await this.recordedLogs([recorded], [log], key, options);
+    return { log: stored as TimeLog<A>, isReplay: stored!.id !== log.id };
   }
 
   /**
@@ -117,7 +125,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const logs = await this.newLogs(values, options);
     if (logs.length === 0) return { logs: [], isReplay: false };
     const recorded = await this.writesOf(options).addAllOnce(logs, key, options.caller?.id, options.deadline);
-    const stored = logs.map((log, index) => recordedAs(recorded[index]!, log));
+    const stored = await this.recordedLogs(recorded, logs, key, options);
     return { logs: stored as TimeLog<A>[], isReplay: stored[0]!.id !== logs[0]!.id };
   }
 
@@ -265,8 +273,31 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */
   private writesOf(options: RecordOptions): CallWrites {
-    const { timeLogs } = this;
-    return this.wrap(options.manager ? timeLogs.within(options.manager) : timeLogs, options);
+    return this.wrap(this.plainWritesOf(options), options);
+  }
+
+  private plainWritesOf({ manager }: RecordOptions): TimeLogWrites {
+    return manager ? this.timeLogs.within(manager) : this.timeLogs;
+  }
+
+  /**
+   * Returns the logs that a key recorded, now or earlier with the same values: there is no need to read them. What a
+   * hook or a schema had changed is stored with the key. Its project may be one that the caller has lost.
+   */
+  private async recordedLogs(
+    recorded: readonly (TimeLog | string)[],
+    logs: readonly TimeLog[],
+    key: IdempotencyKey,
+    options: RecordOptions,
+  ): Promise<readonly TimeLog[]> {
+    if (recorded[0] === logs[0]!.id) return logs;
+    if (typeof recorded[0] !== 'string') return recorded as readonly TimeLog[];
+    const changed = await this.plainWritesOf(options).replaced?.(key);
+    const replayed = logs.map((log, index) =>
+      TimeLog.record(changed?.[index] ?? asSent(log), recorded[index] as string),
+    );
+    requireAccess(replayed, options);
+    return replayed;
   }
 
   /** Checks values from the code of a host: those of requests and messages are checked already. */
@@ -370,10 +401,8 @@ function requireMatch(log: TimeLog, { ifMatch }: ChangeOptions): void {
   if (ifMatch && !ifMatch.includes(entityTagOf(log))) throw new DomainError(TIME_LOG_CHANGED);
 }
 
-/** Returns the log that a key recorded, now or earlier with the same values: there is no need to read it. */
-function recordedAs(recorded: TimeLog | string, log: TimeLog): TimeLog {
-  if (typeof recorded !== 'string') return recorded;
-  return recorded === log.id ? log : TimeLog.record(log, recorded);
+function asSent(log: TimeLog): TimeLogValues {
+  return { ...normalizedValues(log), attributes: sentAttributesOf(log) as Attributes | undefined };
 }
 
 function notFound(): DomainError {

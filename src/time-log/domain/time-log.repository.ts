@@ -103,8 +103,8 @@ export abstract class TimeLogRepository {
   abstract knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined>;
 
   /**
-   * Returns the values of the logs that `addOnce` or `addAllOnce` stored with a key, in order, if a hook has replaced
-   * those that were sent. It is optional: without it a retry is answered with the values as sent.
+   * Returns the values of the logs that `addOnce` or `addAllOnce` stored with a key, in order, if a hook or a schema
+   * has changed those that were sent (`isChanged`). It is optional: without it a retry returns the values as sent.
    */
   replaced?(key: IdempotencyKey): Promise<readonly TimeLogValues[] | undefined>;
 

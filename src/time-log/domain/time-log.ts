@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Fault, throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { isoText } from './iso-text.js';
 import {
@@ -190,6 +191,11 @@ export function sentAttributesOf(values: TimeLogValues & MaybeChecked): unknown 
 /** Returns the values as sent if a hook has replaced them. */
 export function replacedValuesOf(values: TimeLogValues & MaybeChecked): AllTimeLogValues | undefined {
   return values[SENT]?.values;
+}
+
+/** Returns whether a hook, or the schema of attributes, has changed the values that were sent. */
+export function isChanged(log: TimeLog): boolean {
+  return replacedValuesOf(log) !== undefined || !isDeepStrictEqual(sentAttributesOf(log), log.attributes);
 }
 
 /** Returns the faults of all values except attributes. */

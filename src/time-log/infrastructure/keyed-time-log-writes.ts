@@ -8,7 +8,7 @@ import {
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
 } from '../domain/idempotency-key.js';
-import { replacedValuesOf, TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import { isChanged, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import { TimeLogKey } from './time-log-key.entity.js';
 import { allWritten } from './storage-errors.js';
 import type { TimeLogRows } from './time-log-rows.js';
@@ -120,7 +120,7 @@ export class KeyedTimeLogWrites {
     return (await this.stored({ key, fingerprint: fingerprintOfAll(logs) }, within))?.timeLogIds ?? undefined;
   }
 
-  /** Returns the values of the logs of the key if a hook has replaced those that were sent. */
+  /** Returns the values of the logs of the key if they differ from those that were sent. */
   async replaced(
     { caller, text }: IdempotencyKey,
     within: Statements = this.database,
@@ -291,9 +291,9 @@ function insertionInto(
     select id from stored where ${allWritten('(select count(*) from stored)')}`;
 }
 
-/** Returns logs as JSON if a hook has replaced values of some of them. */
+/** Returns logs as JSON if values of some of them differ from those that were sent. */
 function replacementOf(logs: readonly TimeLog[]): string | null {
-  return logs.some(replacedValuesOf) ? JSON.stringify(logs) : null;
+  return logs.some(isChanged) ? JSON.stringify(logs) : null;
 }
 
 /** Returns a unique map key. The text of an idempotency key has no line break. */

@@ -30,7 +30,7 @@ export class TimeLogKey {
   @Column({ type: 'uuid', array: true, name: 'time_log_ids', nullable: true })
   readonly timeLogIds!: string[] | null;
 
-  /** Its logs, in order, if a hook has replaced the values that were sent. Not jsonb, which reorders attributes. */
+  /** Its logs, in order, if they differ from what was sent. Not jsonb, which reorders attributes. */
   @Column({ type: 'json', nullable: true })
   readonly replaced!: readonly TimeLogValues[] | null;
 

@@ -57,9 +57,7 @@ export class HookedWrites implements CallWrites {
     const isKnown = this.hooks.before && (await this.writes.known(sent, key)) !== undefined;
     const log = isKnown ? sent : await this.beforeRecord(sent);
     const id = await this.create(log, key, deadline);
-    if (id === log.id) return log;
-    const [replaced] = (await this.replayed(key, [id])) ?? [];
-    return replaced ?? id;
+    return id === log.id ? log : id;
   }
 
   async addAll(sent: readonly TimeLog[], caller?: string, deadline?: number): Promise<readonly TimeLog[]> {
@@ -83,7 +81,7 @@ export class HookedWrites implements CallWrites {
       return ids[0] === logs[0]?.id ? logs : [];
     };
     await this.record(store, { queueKey: queueKeyOf(key), deadline, batch: logs.length });
-    return ids[0] === logs[0]?.id ? logs : ((await this.replayed(key, ids)) ?? ids);
+    return ids[0] === logs[0]?.id ? logs : ids;
   }
 
   get(...query: Parameters<TimeLogWrites['get']>): Promise<TimeLog | undefined> {
@@ -148,17 +146,6 @@ export class HookedWrites implements CallWrites {
       return id;
     };
     return shared && !call.manager ? shared.add({ log, key, call }, deadline, store) : store(deadline);
-  }
-
-  /** Returns the logs of a known key if a hook replaced their values, whose projects the caller may have lost. */
-  private async replayed(
-    key: IdempotencyKey,
-    ids: readonly string[],
-  ): Promise<readonly TimeLog[] | undefined> {
-    const replaced = await this.writes.replaced?.(key);
-    const logs = replaced?.map((values, index) => TimeLog.record(values, ids[index]!));
-    requireAccess(logs ?? [], this.call);
-    return logs;
   }
 
   private beforeRecord(log: TimeLog): Promise<TimeLog> {

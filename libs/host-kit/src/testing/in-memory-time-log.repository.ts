@@ -25,12 +25,12 @@ import {
   haveValues,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
+  isChanged,
   logResponse,
   normalizedValues,
   type PageRequest,
   type TimeLogAccess,
   projectsIn,
-  replacedValuesOf,
   TIME_LOG_CHANGED,
   TimeLog,
   type TimeLogFilter,
@@ -88,7 +88,7 @@ export class InMemoryTimeLogRepository
 
   override async replaced(key: IdempotencyKey): Promise<readonly TimeLog[] | undefined> {
     const logs = this.keys.get(mapKeyOf(key))?.logs;
-    return logs?.some((log) => replacedValuesOf(log)) ? logs : undefined;
+    return logs?.some(isChanged) ? logs : undefined;
   }
 
   override async correct(
