@@ -73,9 +73,8 @@ function parse(args: readonly string[], filters: AttributeTypes): TokenAction {
   });
   const [verb, id, ...more] = positionals;
   const { name, scope, project, attribute, expires } = values;
-  if (verb !== 'create' && (name ?? scope ?? project ?? attribute ?? expires) !== undefined) {
+  if (verb !== 'create' && (name ?? scope ?? project ?? attribute ?? expires) !== undefined)
     throw new UsageError('--name, --scope, --project, --attribute and --expires are only for create');
-  }
   if (verb !== 'rotate' && values.overlap !== undefined) throw new UsageError('--overlap is only for rotate');
   if (verb === 'create' && id === undefined) return create(values, filters);
   if (verb === 'list' && id === undefined)

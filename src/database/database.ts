@@ -193,16 +193,14 @@ export class Database implements BeforeApplicationShutdown {
    */
   within(transaction: { readonly queryRunner?: object | undefined }): Statements {
     const runner = transaction.queryRunner as QueryRunner | undefined;
-    if (!runner?.isTransactionActive) {
+    if (!runner?.isTransactionActive)
       throw new Error(
         'the manager has no open transaction: use that of dataSource.transaction(async (manager) => …)',
       );
-    }
-    if (dataSourceOf(runner) !== this.dataSource) {
+    if (dataSourceOf(runner) !== this.dataSource)
       throw new Error(
         'the transaction belongs to another DataSource: start it in the DataSource of time logs',
       );
-    }
     const isOwn = this.ownRunners.has(runner);
     const run = async (sql: TextStatement | string, parameters?: readonly unknown[]) => {
       try {

@@ -10,11 +10,10 @@ const UNSAFE = /\$\$|[";]/;
 export function qualified(dataSource: DataSource, name: string): string {
   const schema = schemaOf(dataSource);
   const prefix = dataSource.options.entityPrefix ?? '';
-  if (UNSAFE.test(`${schema} ${prefix}`)) {
+  if (UNSAFE.test(`${schema} ${prefix}`))
     throw new Error(
       'the schema and the entityPrefix of a DataSource with time logs must not contain $$, ; or "',
     );
-  }
   const prefixed = `${prefix}${name}`;
   return (schema === undefined ? [prefixed] : [schema, prefixed])
     .map((part) => dataSource.driver.escape(part))

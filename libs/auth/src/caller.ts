@@ -17,11 +17,10 @@ export type CallerResolver = (context: ExecutionContext) => Caller | undefined |
  */
 export function storeCaller<C extends Caller>(context: ExecutionContext, caller: C): C {
   const fault = faultOf(caller);
-  if (fault !== undefined) {
+  if (fault !== undefined)
     throw new Error(
       `the property ${fault}: return { id: 'ada', scopes: ['time-logs:read'] }, without id if there is none, or undefined for no caller`,
     );
-  }
   const stored =
     caller.projects === undefined && caller.attributes === undefined ? caller : withValidBounds(caller);
   (context.getArgByIndex<Stateful>(0)[STATE] ??= new RequestState()).caller = stored;
@@ -31,9 +30,8 @@ export function storeCaller<C extends Caller>(context: ExecutionContext, caller:
 /** Returns the fault of a caller from the code of a host, which may be any value. */
 function faultOf(caller: unknown): string | undefined {
   const { id, scopes } = Object(caller) as Partial<Record<keyof Caller, unknown>>;
-  if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string')) {
+  if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string'))
     return 'scopes of a caller is not an array of strings';
-  }
   if (id === undefined || (typeof id === 'string' && id !== '' && !id.includes('\0'))) return undefined;
   return 'id of a caller is not a text of at least one character, without U+0000';
 }

@@ -90,11 +90,10 @@ async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Pro
     const [found] = (await runner.query(`select count(*)::text as rows from ${quoted}`)) as [
       { rows: string },
     ];
-    if (found.rows !== '0') {
+    if (found.rows !== '0')
       throw new Error(
         `the database already holds ${found.rows} rows in ${name}: restore into an empty one (set another DATABASE_URL, or DATA_DIR)`,
       );
-    }
   }
   return new Map(tables.map(({ name, quoted }) => [name, quoted]));
 }

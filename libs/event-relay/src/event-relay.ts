@@ -191,9 +191,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       this.failing.end(startedAt);
       return result;
     } catch (error) {
-      if (!(error instanceof DomainError)) {
-        this.failing.begin(startedAt, reasonOf(error));
-      }
+      if (!(error instanceof DomainError)) this.failing.begin(startedAt, reasonOf(error));
       return undefined;
     }
   }

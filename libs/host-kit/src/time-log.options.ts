@@ -235,9 +235,8 @@ function checkOptions(module: string, table: OptionTable, options: object): void
   for (const [name, value] of Object.entries(options)) {
     if (FACTORY_ARGUMENTS.includes(name)) continue;
     const option = table[name];
-    if (option === undefined) {
+    if (option === undefined)
       throw new Error(`${module} has no option "${name}": it takes ${Object.keys(table).join(', ')}`);
-    }
     const [, isValid, form] = option;
     if (value !== undefined && !isValid(value)) throw new Error(`${name} of ${module} must be ${form}`);
   }
@@ -282,20 +281,17 @@ function mergedOptions(
     // With `forRoot` both are the same.
     if (value === undefined || value === here) continue;
     const place = `pass it next to useFactory of ${module}.forRootAsync`;
-    if (here !== undefined) {
+    if (here !== undefined)
       throw new Error(`${name} is also returned by the factory of ${module}.forRootAsync: pass it once`);
-    }
     const kind = table[name]?.[0];
     if (kind === 'static') throw new Error(`a factory cannot return ${name}: ${place}`);
-    if (kind === 'instance' && (!isObject(value) || 'useExisting' in value)) {
+    if (kind === 'instance' && (!isObject(value) || 'useExisting' in value))
       throw new Error(`a factory cannot return a class or useExisting as ${name}: ${place}`);
-    }
   }
   checkOptions(module, table, returned);
   const options: TimeLogModuleOptions = { ...passed, ...returned };
-  if (options.connection !== undefined && options.dataSource !== undefined) {
+  if (options.connection !== undefined && options.dataSource !== undefined)
     throw new Error(`${module} takes a connection or a dataSource, not both`);
-  }
   return options;
 }
 

@@ -39,22 +39,19 @@ export async function receiveJsonObject(
   requireJson(request, types);
   const bytes = request.body === undefined ? await readBody(request, options) : undefined;
   return () => {
-    if (bytes && maxValues !== undefined && hasMoreValues(bytes, maxValues)) {
+    if (bytes && maxValues !== undefined && hasMoreValues(bytes, maxValues))
       throw new DomainError(
         'PAYLOAD_TOO_LARGE',
         `the request body must have at most ${maxValues} values: send fewer at a time`,
       );
-    }
     const value = bytes ? parseJson(bytes, 'the request body') : request.body;
-    if (!isJsonObject(value)) {
+    if (!isJsonObject(value))
       throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
-    }
-    if (isDeeperThan(depth, value)) {
+    if (isDeeperThan(depth, value))
       throw new DomainError(
         'VALIDATION_ERROR',
         `the request body must not be nested deeper than ${depth} levels`,
       );
-    }
     return value;
   };
 }
@@ -75,26 +72,22 @@ function hasMoreValues(json: Buffer, max: number): boolean {
 }
 
 function requireJson({ headers, headersDistinct }: IncomingMessage, types: readonly string[]): void {
-  if (!isJsonInUtf8(headers['content-type'], types)) {
+  if (!isJsonInUtf8(headers['content-type'], types))
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${types.join(' or ')} in UTF-8`);
-  }
   // `headers` has only the first value.
-  if (headersDistinct['content-type']!.length > 1) {
+  if (headersDistinct['content-type']!.length > 1)
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must not be repeated');
-  }
-  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
+  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     throw new DomainError(
       'UNSUPPORTED_MEDIA_TYPE',
       'Transfer-Encoding must be chunked alone: send the body uncompressed',
     );
-  }
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding !== 'identity') {
+  if (encoding !== 'identity')
     throw new DomainError(
       'UNSUPPORTED_MEDIA_TYPE',
       'Content-Encoding must be identity: send the body uncompressed',
     );
-  }
 }
 
 function isJsonInUtf8(contentType: string | undefined, types: readonly string[]): boolean {

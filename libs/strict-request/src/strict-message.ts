@@ -43,12 +43,11 @@ export const MessageData: () => ParameterDecorator = createParamDecorator(
 /** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR if a message exceeds a limit. */
 export function requireBoundedMessage(data: object, maxBytes: number): void {
   // The message itself is one level. Its parts may have as many levels as a body.
-  if (isDeeperThan(MAX_JSON_DEPTH + 1, data)) {
+  if (isDeeperThan(MAX_JSON_DEPTH + 1, data))
     throw new DomainError(
       'VALIDATION_ERROR',
       `the message must not be nested deeper than ${MAX_JSON_DEPTH + 1} levels`,
     );
-  }
   if (Buffer.byteLength(JSON.stringify(data)) > maxBytes) throw messageTooLarge(maxBytes);
 }
 

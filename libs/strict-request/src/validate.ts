@@ -48,9 +48,8 @@ export function checkInput<T extends object>(
   const properties = propertiesOf(dto);
   const instance = new dto();
   for (const name of properties.keys()) {
-    if (Object.hasOwn(input, name)) {
+    if (Object.hasOwn(input, name))
       (instance as Record<string, unknown>)[name] = (input as Record<string, unknown>)[name];
-    }
   }
   const errors = meetsConstraints(dto, instance) ? [] : validateSync(instance, { stopAtFirstError: true });
   const faults: Fault[] = [];

@@ -69,8 +69,7 @@ export function requireAttribute(name: string, value: unknown): void {
 
 function requireWhole(numbers: Readonly<Record<string, number>>, min: number, max: number): void {
   for (const [name, value] of Object.entries(numbers)) {
-    if (!Number.isInteger(value) || value < min || value > max) {
+    if (!Number.isInteger(value) || value < min || value > max)
       throw new TypeError(`${name} must be a whole number from ${min} to ${max}`);
-    }
   }
 }

@@ -77,9 +77,8 @@ export function parseJson(text: string): unknown {
 
 function describeUnexpected(status: number, headers: Headers): string {
   // Browsers hide the status and headers of a redirect.
-  if (status < 400 && (status === 0 || status >= 300)) {
+  if (status < 400 && (status === 0 || status >= 300))
     return 'the address redirects, which the client does not follow: set baseUrl to the target of the redirect';
-  }
   const type = headers.get('content-type') ?? 'no Content-Type';
   return `the response (${status}, ${type}) is not from the service: check that baseUrl is its address, and what a proxy in front of it reports`;
 }

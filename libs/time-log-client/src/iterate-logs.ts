@@ -49,9 +49,7 @@ export async function* iterateLogs<L extends Listed>(
     const index = segment.end - 1;
     // Deletions of earlier logs move it towards the front.
     const next = (await readAfter(last!, index)) ?? (await readAfter(last!, 0));
-    if (!next) {
-      throw new TimeLogError('LIST_CHANGED', 'the last listed log was deleted: list again');
-    }
+    if (!next) throw new TimeLogError('LIST_CHANGED', 'the last listed log was deleted: list again');
     segment = next;
   }
 

@@ -368,9 +368,8 @@ function parseBaseUrls(baseUrl: string | readonly string[]): string[] {
 function parseBaseUrl(baseUrl: string): string {
   const { protocol, origin, pathname, href } = new URL(URL.canParse(baseUrl) ? baseUrl : 'about:blank');
   // A query, fragment or password would be lost.
-  if (!/^https?:$/.test(protocol) || href !== origin + pathname) {
+  if (!/^https?:$/.test(protocol) || href !== origin + pathname)
     throw new TypeError('baseUrl must be an absolute http or https URL, such as https://time-logs.example');
-  }
   return href.replace(/\/+$/, '');
 }
 

@@ -71,11 +71,10 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
 
 /** Throws an Error that says what to do if entities, tables or functions are missing. */
 async function requireTables({ database, rows }: TypeOrmTimeLogRepository, advice: string): Promise<void> {
-  if (!timeLogEntities.every((entity) => database.knows(entity))) {
+  if (!timeLogEntities.every((entity) => database.knows(entity)))
     throw new Error(
       'the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule.forRoot({})',
     );
-  }
   const tables = timeLogEntities.map((entity) => database.table(entity));
   const [row] = await database.query<{ isWhole: boolean; isTaken: boolean }>(
     `select not exists (select from unnest($1::text[]) name where to_regclass(name) is null)

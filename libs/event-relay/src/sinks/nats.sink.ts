@@ -120,13 +120,11 @@ function faultOf(config: StreamConfig): string | undefined {
 
 function adviceFor(error: unknown, subject: CloudEvent['type'] = 'time-log.created'): string {
   const message = brokerFailureOf(error);
-  if (/jetstream is not enabled|no responders/i.test(message)) {
+  if (/jetstream is not enabled|no responders/i.test(message))
     return `JetStream does not answer, or no stream ${EVENTS_NAME} accepts ${subject}: start nats-server with -js, and check its streams`;
-  }
   // Checked before a full stream, whose pattern also matches `maximum`.
-  if (/message size|payload/i.test(message)) {
+  if (/message size|payload/i.test(message))
     return `an event is too large for NATS (${message}): raise max_msg_size of the stream ${EVENTS_NAME}, or max_payload of the server`;
-  }
   if (/maximum|resource|storage/i.test(message))
     return `the stream ${EVENTS_NAME} is full (${message}): give it more room`;
   return `NATS is out of reach or refuses (${message})`;

@@ -26,9 +26,8 @@ export type EnabledRoutes = Readonly<Partial<Record<RouteName, boolean>>>;
 export function disableRoutes(controller: object, routes: EnabledRoutes): void {
   const names = Object.keys(ROUTES);
   const unknown = Object.keys(routes).find((name) => !names.includes(name));
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     throw new Error(`time logs have no route "${unknown}": routes takes ${names.join(', ')}`);
-  }
   // A host that disabled the earlier one must not get the later one by an upgrade.
   const all = { recordAll: routes.record, patch: routes.correct, export: routes.list, ...routes };
   hideMethods(

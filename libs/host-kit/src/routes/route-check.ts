@@ -31,11 +31,10 @@ export class RouteCheck implements OnModuleInit, OnApplicationBootstrap {
   /** Throws an Error that names the remedy. An app without HTTP may start. */
   onModuleInit(): void {
     const adapter = this.host.httpAdapter as Partial<HttpAdapterHost['httpAdapter']> | undefined;
-    if ((adapter?.getType?.() ?? 'express') !== 'express') {
+    if ((adapter?.getType?.() ?? 'express') !== 'express')
       throw new Error(
         'time logs over HTTP require @nestjs/platform-express: create the app with it, or import TimeLogCoreModule, which has no HTTP',
       );
-    }
     this.requireOwnRoutes();
   }
 
@@ -56,22 +55,19 @@ export class RouteCheck implements OnModuleInit, OnApplicationBootstrap {
       if (!route || typeof path !== 'string' || /[*{]/.test(path)) continue;
       const parent = path.slice(0, path.lastIndexOf('/'));
       for (const method of Object.keys(route.methods).map((name) => name.toUpperCase())) {
-        if (parents.has(`${method} ${parent}`)) {
+        if (parents.has(`${method} ${parent}`))
           this.logger.warn(
             `no request reaches ${method} ${path}, since ${method} ${parent}/:id of ${ours.name} comes first: import the module with that route before ${ours.name}`,
           );
-        } else if (path.endsWith(routeOfLog)) {
-          parents.add(`${method} ${parent}`);
-        }
+        else if (path.endsWith(routeOfLog)) parents.add(`${method} ${parent}`);
       }
     }
     const [ourPath] = [...parents].map((text) => text.split(' ')[1]!);
     const repeated = ourPath && REPEATED_PREFIX.exec(ourPath)?.[1];
-    if (repeated) {
+    if (repeated)
       this.logger.warn(
         `time logs are at ${ourPath}: the global prefix also precedes the path in RouterModule, so leave ${repeated} out of one of them`,
       );
-    }
   }
 
   /** Throws an Error if two modules serve one route, or if Nest could not disable a route. */
@@ -90,11 +86,10 @@ export class RouteCheck implements OnModuleInit, OnApplicationBootstrap {
         if (Reflect.get(controller, method) === undefined) continue;
         const route = pattern.replace(' ', ` ${path}`);
         const other = moduleOfRoute.get(route);
-        if (other !== undefined) {
+        if (other !== undefined)
           throw new Error(
             `the modules ${other} and ${name} both serve ${route}: make one of them a subclass (class OtherTimeLogs extends TimeLogModule {}), and mount it at another path with RouterModule`,
           );
-        }
         moduleOfRoute.set(route, name);
       }
     }
