@@ -147,10 +147,7 @@ function dataSourceModule({
   signal,
 }: AppOptions): DynamicModule {
   return TypeOrmModule.forRootAsync({
-    useFactory: () => ({
-      ...connectionOptions(databaseUrl, entities, config.limits),
-      toRetry: () => false,
-    }),
+    useFactory: () => ({ ...connectionOptions(databaseUrl, entities, config.limits), toRetry: () => false }),
     dataSourceFactory: async (options) => {
       const logger = new Logger('Migrations');
       const isEmbedded = config.databaseUrl === undefined;

@@ -55,11 +55,7 @@ export class AccessTokenLookup {
       rows.map(({ id, digest, scopes, projects, bound, remainingMs }) => [
         digest.toString('latin1'),
         {
-          caller: {
-            id,
-            scopes,
-            ...boundsOf(projects, bound),
-          },
+          caller: { id, scopes, ...boundsOf(projects, bound) },
           remainingMs: remainingMs === null ? undefined : Number(remainingMs),
         },
       ]),

@@ -24,9 +24,7 @@ export class DeclaredTokens {
   /** Returns the caller of a declared token, in the same time for every digest. */
   find(digest: Buffer): Caller | undefined {
     let found: Caller | undefined;
-    for (const entry of this.entries) {
-      if (timingSafeEqual(entry.digest, digest)) found = entry.caller;
-    }
+    for (const entry of this.entries) if (timingSafeEqual(entry.digest, digest)) found = entry.caller;
     return found;
   }
 }

@@ -62,11 +62,7 @@ export function checkInput<T extends object>(
       faults.push(found.find((fault) => fault?.message === message)!);
     }
   }
-  return {
-    instance,
-    faults,
-    unknown: Object.keys(input).filter((name) => !properties.has(name)),
-  };
+  return { instance, faults, unknown: Object.keys(input).filter((name) => !properties.has(name)) };
 }
 
 /**

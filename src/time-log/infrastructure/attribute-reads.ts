@@ -22,10 +22,7 @@ export class AttributeReads {
     const rest = restOf(READ_SHARE * this.wait);
     // Not prepared: the best index depends on the values.
     return this.queue.run(caller, () =>
-      this.database.query(new TextStatement(sql), parameters, {
-        timeout: rest(),
-        message: TOO_MANY_MATCH,
-      }),
+      this.database.query(new TextStatement(sql), parameters, { timeout: rest(), message: TOO_MANY_MATCH }),
     );
   }
 }

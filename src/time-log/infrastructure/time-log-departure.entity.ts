@@ -12,11 +12,7 @@ export class TimeLogDeparture {
   readonly id!: string;
 
   /** The project that it has left. */
-  @PrimaryColumn({
-    type: 'uuid',
-    name: 'project_id',
-    primaryKeyConstraintName: 'time_log_departures_pkey',
-  })
+  @PrimaryColumn({ type: 'uuid', name: 'project_id', primaryKeyConstraintName: 'time_log_departures_pkey' })
   readonly projectId!: string;
 
   @Column({ type: 'timestamptz', precision: 3, name: 'left_at' })

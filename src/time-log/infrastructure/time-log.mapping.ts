@@ -5,11 +5,7 @@ const asIs = (text: string) => text;
 /** Returns the nearest valid duration: SQL could once store decimals beyond doubles. */
 const nearestDouble = (text: string) => Math.min(Math.max(Number(text), Number.MIN_VALUE), Number.MAX_VALUE);
 /** A column whose text needs escapes or depends on a setting. */
-const byFunction = {
-  select: (column: string) => `to_json(${column})::text`,
-  json: asIs,
-  read: JSON.parse,
-};
+const byFunction = { select: (column: string) => `to_json(${column})::text`, json: asIs, read: JSON.parse };
 
 export interface ColumnTexts {
   /** Returns the SQL that selects the text. */

@@ -112,9 +112,5 @@ function sumOf([count, duration]: TextRow): Sum {
 function groupSumOf(row: TextRow): GroupSum {
   const [projectId, ...days] = row.slice(3);
   const [from, to] = days.map((day) => JSON.parse(day!) as string);
-  return {
-    ...(projectId && { projectId }),
-    ...(from && { from, to }),
-    ...sumOf(row),
-  } as GroupSum;
+  return { ...(projectId && { projectId }), ...(from && { from, to }), ...sumOf(row) } as GroupSum;
 }
