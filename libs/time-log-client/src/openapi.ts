@@ -1422,15 +1422,3 @@ export interface operations {
         };
     };
 }
-type FlattenedDeepRequired<T> = {
-    [K in keyof T]-?: FlattenedDeepRequired<T[K] extends unknown[] | undefined | null ? Extract<T[K], unknown[]>[number] : T[K]>;
-};
-type ReadonlyArray<T> = [
-    Exclude<T, undefined>
-] extends [
-    unknown[]
-] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
-export const pathsApiV1TimeLogsExportGetParametersQueryFormatValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/export"]["get"]["parameters"]["query"]["format"]> = ["csv", "ndjson"];
-export const pathsApiV1TimeLogsTotalsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/totals"]["get"]["parameters"]["query"]["by"]> = ["project", "day", "week", "month", "project,day", "project,week", "project,month"];
-export const errorBodyErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ErrorBody"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "GONE", "PRECONDITION_FAILED", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
-export const timeLogStoredTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TimeLogStored"]["type"]> = ["time-log.created", "time-log.corrected"];
