@@ -6,7 +6,7 @@ import {
   INSUFFICIENT_PRIVILEGE,
   messageOf,
   type OpenDatabase,
-  openDatabaseForCommand,
+  openDatabase,
 } from '../database/setup/index.js';
 import { EMBEDDED_DATABASES } from '../packages.js';
 import { asksForHelp, UsageError } from './command-line.js';
@@ -100,8 +100,9 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const config = settings();
   const onNew = (dataDir: string) => printError(`created a new database in ${dataDir}`);
-  const database = await openDatabaseForCommand(EMBEDDED_DATABASES, {
+  const database = await openDatabase(EMBEDDED_DATABASES, {
     ...config,
+    isCommand: true,
     log: () => undefined,
     onNew,
     signal,

@@ -14,7 +14,7 @@ import {
   EMBEDDED_DATABASES,
   entities,
   migrations,
-  openDatabaseForCommand,
+  openDatabase,
   restore,
 } from '../support/compiled.js';
 import { useFolder } from '../support/fixtures.js';
@@ -25,8 +25,9 @@ import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '.
 /** Does something on the embedded database of a directory, which runs meanwhile. */
 async function withSqlIn<T>(dataDir: string, act: (sql: DataSource) => Promise<T>): Promise<T> {
   const none = { databaseUrl: undefined, migrationDatabaseUrl: undefined };
-  const database = await openDatabaseForCommand(EMBEDDED_DATABASES, {
+  const database = await openDatabase(EMBEDDED_DATABASES, {
     ...none,
+    isCommand: true,
     dataDir,
     log: () => undefined,
   });

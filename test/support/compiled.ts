@@ -66,7 +66,7 @@ export const { afterRestore, AppModule, backupMetadata, defaultScopes, entities,
 export const { backup, checkBackup, restore } = from.backup;
 export const { loadConfig } = from.config;
 export const { Database } = from.database;
-export const { migrate, openDatabaseForCommand, plainOptions } = from.databaseSetup;
+export const { migrate, openDatabase, plainOptions } = from.databaseSetup;
 export const { EMBEDDED_DATABASES } = from.packages;
 export const { EdgeAdapter, UnreadResponseLimiter } = from.httpEdge;
 export const { LargeResponseLimiter } = from.largeResponses;

@@ -19,6 +19,8 @@ export interface OpenDatabase {
 /** A running embedded PostgreSQL server. */
 interface EmbeddedServer {
   readonly url: string;
+  /** Whether the start has created the database. */
+  readonly created: boolean;
   stop(): Promise<void>;
 }
 
@@ -33,7 +35,7 @@ interface EmbeddedOptions {
 export interface EmbeddedDatabases {
   start(options: EmbeddedOptions): Promise<EmbeddedServer>;
   /** Attaches to a server that is already running, and leaves it running; else starts one. */
-  attachOrStart(options: EmbeddedOptions): Promise<EmbeddedServer & { readonly created: boolean }>;
+  attachOrStart(options: EmbeddedOptions): Promise<EmbeddedServer>;
 }
 
 export interface OpenDatabaseOptions {
@@ -43,35 +45,16 @@ export interface OpenDatabaseOptions {
   readonly log: (line: string) => void;
   readonly onFailure?: (error: Error) => void;
   readonly signal?: AbortSignal | undefined;
+  /** Whether to attach to an embedded database that is already running. */
+  readonly isCommand?: boolean;
+  /** Called after a database was created: the DATA_DIR may be a mistake. */
+  readonly onNew?: (dataDir: string) => void;
 }
 
 /** Opens the database of DATABASE_URL. Without that setting, starts the embedded one. */
-export function openDatabase(
+export async function openDatabase(
   databases: EmbeddedDatabases | undefined,
-  options: OpenDatabaseOptions,
-): Promise<OpenDatabase> {
-  return open(options, databases && ((embedded) => databases.start(embedded)));
-}
-
-/** Opens the database for a command. Attaches to an embedded database that is already running. */
-export function openDatabaseForCommand(
-  databases: EmbeddedDatabases | undefined,
-  options: OpenDatabaseOptions & {
-    /** Called after a database was created: the DATA_DIR may be a mistake. */
-    readonly onNew?: (dataDir: string) => void;
-  },
-): Promise<OpenDatabase> {
-  const attach = async (provider: EmbeddedDatabases, embedded: EmbeddedOptions) => {
-    const server = await provider.attachOrStart(embedded);
-    if (server.created) options.onNew?.(options.dataDir);
-    return server;
-  };
-  return open(options, databases && ((embedded) => attach(databases, embedded)));
-}
-
-async function open(
   { databaseUrl, migrationDatabaseUrl, dataDir, ...rest }: OpenDatabaseOptions,
-  start: EmbeddedDatabases['start'] | undefined,
 ): Promise<OpenDatabase> {
   if (databaseUrl !== undefined) {
     const { name, server } = addressOf(databaseUrl);
@@ -84,15 +67,16 @@ async function open(
       close: async () => undefined,
     };
   }
-  if (!start) throw new Error('this build has no embedded database: set DATABASE_URL');
-  const { log, onFailure, signal } = rest;
+  if (!databases) throw new Error('this build has no embedded database: set DATABASE_URL');
+  const { log, onFailure, signal, isCommand, onNew } = rest;
   const dataDirectory = join(dataDir, 'postgres');
-  const server = await start({
+  const server = await databases[isCommand ? 'attachOrStart' : 'start']({
     dataDirectory,
     log,
     ...(onFailure && { onFailure }),
     ...(signal && { signal }),
   });
+  if (server.created) onNew?.(dataDir);
   return {
     name: `embedded, in ${dataDirectory}`,
     url: server.url,
