@@ -73,11 +73,12 @@ export async function readBackup(
   try {
     const { version, notes } = parseHeader(await lines.next(), migrationNames(migrations));
     let last = await lines.next();
-    for (let saved = parseTable(last); saved; saved = parseTable(last)) {
-      progress.add(saved.table, 0);
-      await readRows(saved, countRows(lines.until(ROW_ENDS[version]), saved.table, progress));
+    for (let saved; (saved = table.safeParse(parseJson(last)).data); last = await lines.next()) {
+      const { table: name } = saved;
+      progress.add(name, 0);
+      const rows = lines.until(ROW_ENDS[version], (count) => progress.add(name, count));
+      await readRows(saved, rows);
       if (version === 2) await lines.next();
-      last = await lines.next();
     }
     const { data } = trailer.safeParse(parseJson(last));
     if (!data || JSON.stringify(data.rows) !== JSON.stringify(progress.counts))
@@ -115,26 +116,11 @@ function parseHeader(text: string | undefined, knownMigrations: readonly string[
   return data;
 }
 
-function parseTable(text: string | undefined): SavedTable | undefined {
-  return table.safeParse(parseJson(text)).data;
-}
-
 function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');
   } catch {
     return undefined;
-  }
-}
-
-async function* countRows(
-  rows: AsyncIterable<Buffer>,
-  name: string,
-  progress: Progress,
-): AsyncGenerator<Buffer> {
-  for await (const block of rows) {
-    progress.add(name, countLineFeeds(block));
-    yield block;
   }
 }
 
@@ -154,12 +140,16 @@ class LineReader {
 
   /**
    * Yields the lines before the first one with one of these beginnings. That line is read next.
-   * Throws BackupFileError if there is none.
+   * Throws BackupFileError if there is none. Calls `count` with the number of lines of each block.
    */
-  async *until(beginnings: readonly string[]): AsyncGenerator<Buffer> {
+  async *until(beginnings: readonly string[], count: (lines: number) => void): AsyncGenerator<Buffer> {
     while (await this.fill()) {
       const end = findLine(this.buffered, beginnings);
-      if (end !== 0) yield this.take(end ?? this.buffered.length);
+      if (end !== 0) {
+        const block = this.take(end ?? this.buffered.length);
+        count(countLineFeeds(block));
+        yield block;
+      }
       if (end !== undefined) return;
     }
     throw new BackupFileError('is damaged: its last line is missing');
