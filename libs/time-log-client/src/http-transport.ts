@@ -16,14 +16,6 @@ export interface HttpRequest<T> {
 
 type UnparsedRequest = Omit<HttpRequest<unknown>, 'parse'>;
 
-/** A GET request whose response is read in parts. */
-export interface DownloadRequest {
-  /** The path with its query. */
-  readonly path: string;
-  /** The media type of a success. */
-  readonly type: string;
-}
-
 /** A response whose body has not been read. */
 export interface Download {
   readonly headers: Headers;
@@ -56,8 +48,8 @@ export class HttpTransport {
     });
   }
 
-  /** Makes the start of a download retryable. */
-  download({ path, type }: DownloadRequest): RetryableRequest<Download> {
+  /** Makes the start of a download retryable. `type` is the media type of a success. */
+  download(path: string, type: string): RetryableRequest<Download> {
     return this.repeatable({ method: 'GET', path }, async (response) => {
       const isSuccess = response.status === 200 && response.headers.get('content-type')?.startsWith(type);
       return isSuccess ? { value: downloadOf(response) } : this.failureOf(await completed(response));

@@ -315,7 +315,7 @@ export class TimeLogClient implements TimeLogs {
     { signal }: CallOptions,
   ) {
     const path = `${this.path}/export${queryOf({ ...filter, format })}`;
-    const request = this.transport.download({ path, type });
+    const request = this.transport.download(path, type);
     const download = await this.sender.send(request, signal);
     const sent = { requestId: request.requestId!, signal };
     const parts = iterateBytes(download, (read) => this.sender.receive(read, sent));
