@@ -42,7 +42,6 @@ export class EventPublisher {
   private isStopped = false;
 
   constructor(private readonly options: PublisherOptions) {
-    this.throttle.start();
     this.advance();
   }
 

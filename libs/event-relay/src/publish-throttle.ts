@@ -16,18 +16,12 @@ export class PublishThrottle {
   private allowance = MAX_EVENTS;
   private remaining = MAX_EVENTS;
   private last: EventLoopUtilization = performance.eventLoopUtilization();
-  private timer: NodeJS.Timeout | undefined;
+  private readonly timer = setInterval(() => this.tick(), TICK_MS).unref();
 
   constructor(private readonly onTick: () => void) {}
 
-  start(): void {
-    this.last = performance.eventLoopUtilization();
-    this.timer ??= setInterval(() => this.tick(), TICK_MS).unref();
-  }
-
   stop(): void {
     clearInterval(this.timer);
-    this.timer = undefined;
   }
 
   /** Whether an event may be published now. */
