@@ -52,13 +52,7 @@ export class TypeOrmFeedRepository extends FeedRepository {
   }
 
   override async weighEvents(place: FeedPlace | undefined, limit: number): Promise<number> {
-    const [row] = await this.logs.database
-      .query<{ bytes: string | null }>(
-        `select sum(${this.logs.rows.textBytes('log')}) as bytes from ${this.routine}`,
-        [place?.position, place?.logId, limit],
-      )
-      .catch(throwGone);
-    return Number(row!.bytes);
+    return this.weigh(this.routine, [place?.position, place?.logId, limit]);
   }
 
   override async eventsOfProjects(
@@ -93,10 +87,14 @@ export class TypeOrmFeedRepository extends FeedRepository {
     place: string | undefined,
     limit: number,
   ): Promise<number> {
+    return this.weigh(this.projectRoutine, await this.projectValues(projectIds, place, limit));
+  }
+
+  private async weigh(routine: string, values: readonly unknown[]): Promise<number> {
     const [row] = await this.logs.database
       .query<{ bytes: string | null }>(
-        `select sum(${this.logs.rows.textBytes('log')}) as bytes from ${this.projectRoutine}`,
-        await this.projectValues(projectIds, place, limit),
+        `select sum(${this.logs.rows.textBytes('log')}) as bytes from ${routine}`,
+        values,
       )
       .catch(throwGone);
     return Number(row!.bytes);
