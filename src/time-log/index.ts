@@ -18,6 +18,7 @@ export {
   type IdempotencyKey,
   idempotencyKeyFault,
   idempotencyKeyOf,
+  mapKeyOf,
 } from './domain/idempotency-key.js';
 export { type PageInput, PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';

@@ -38,6 +38,11 @@ export interface IdempotencyKey {
   readonly text: string;
 }
 
+/** Returns a text that is different for each key of each caller. */
+export function mapKeyOf({ caller, text }: IdempotencyKey): string {
+  return JSON.stringify([caller, text]);
+}
+
 /** Returns the fault of the text of a key, or undefined. */
 export function idempotencyKeyFault(value: unknown): Fault | undefined {
   const max = MAX_IDEMPOTENCY_KEY_LENGTH;

@@ -7,6 +7,7 @@ import {
   fingerprintOfAll,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
+  mapKeyOf,
 } from '../domain/idempotency-key.js';
 import { isChanged, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import { TimeLogKey } from './time-log-key.entity.js';
@@ -294,11 +295,6 @@ function insertionInto(
 /** Returns logs as JSON if values of some of them differ from those that were sent. */
 function replacementOf(logs: readonly TimeLog[]): string | null {
   return logs.some(isChanged) ? JSON.stringify(logs) : null;
-}
-
-/** Returns a unique map key. The text of an idempotency key has no line break. */
-function mapKeyOf({ caller, text }: Pick<IdempotencyKey, 'caller' | 'text'>): string {
-  return `${text}\n${caller}`;
 }
 
 /** Returns the stored key, or an error if it was used with other values. */

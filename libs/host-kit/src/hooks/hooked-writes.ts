@@ -4,6 +4,7 @@ import {
   type CallWrites,
   type IdempotencyKey,
   isPlainObject,
+  mapKeyOf,
   normalizedValues,
   type TimeLogAccess,
   type RecordOptions,
@@ -80,7 +81,7 @@ export class HookedWrites implements CallWrites {
       ids = await writes.addAllOnce(logs, key, caller, deadline);
       return ids[0] === logs[0]?.id ? logs : [];
     };
-    await this.record(store, { queueKey: queueKeyOf(key), deadline, batch: logs.length });
+    await this.record(store, { queueKey: mapKeyOf(key), deadline, batch: logs.length });
     return ids[0] === logs[0]?.id ? logs : ids;
   }
 
@@ -142,7 +143,7 @@ export class HookedWrites implements CallWrites {
         else await writes.add(log, wait);
         return id === log.id ? [log] : [];
       };
-      await this.record(add, { queueKey: key && queueKeyOf(key), deadline: wait }, requireTime);
+      await this.record(add, { queueKey: key && mapKeyOf(key), deadline: wait }, requireTime);
       return id;
     };
     return shared && !call.manager ? shared.add({ log, key, call }, deadline, store) : store(deadline);
@@ -210,9 +211,4 @@ function replace(log: TimeLog, { attributes, ...values }: TimeLogValues): TimeLo
   const fault = isPlainObject(attributes) ? jsonFault(attributes, BOUNDS) : 'must be an object';
   if (fault !== undefined) throwFaults([faultOf('attributes', attributes, 'json', fault)]);
   return TimeLog.replace(log, { ...values, attributes: deepFreeze(jsonCopy(attributes)) as Attributes });
-}
-
-/** Returns a text that is different for each key of each caller. */
-function queueKeyOf({ caller, text }: IdempotencyKey): string {
-  return JSON.stringify([caller, text]);
 }

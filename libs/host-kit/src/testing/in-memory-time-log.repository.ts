@@ -27,6 +27,7 @@ import {
   type IdempotencyKey,
   isChanged,
   logResponse,
+  mapKeyOf,
   normalizedValues,
   type PageRequest,
   type TimeLogAccess,
@@ -281,10 +282,6 @@ function csvOf(logs: readonly TimeLog[]): readonly string[] {
 function csvFieldOf(value: unknown): string {
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
   return value === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function mapKeyOf({ caller, text }: IdempotencyKey): string {
-  return JSON.stringify([caller, text]);
 }
 
 function allows(access: TimeLogAccess, { projectId, attributes }: TimeLog): boolean {
