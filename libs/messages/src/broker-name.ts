@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { unescape } from 'node:querystring';
 import { natsTlsOptionsOf } from './broker-tls.js';
 
@@ -35,12 +35,8 @@ export function describeConnection(name: string, setting: string, url: string | 
 export function brokerName({ protocol: scheme, hostname, port, pathname, search }: URL): string {
   const protocol = scheme === 'tls:' ? 'nats:' : scheme;
   const address = `${protocol}//${hostname.toLowerCase()}:${port || DEFAULT_PORTS[protocol]}`;
-  if (protocol.startsWith('http')) return `${address}/#${shortDigestOf(pathname + search)}`;
+  if (protocol.startsWith('http')) return `${address}/#${hash('sha256', pathname + search).slice(0, 12)}`;
   // As in amqplib: without a name the vhost is `/`.
   const vhost = protocol.startsWith('amqp') ? unescape(pathname.slice(1)) : '';
   return vhost === '' || vhost === '/' ? address : `${address}/${vhost}`;
-}
-
-function shortDigestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
