@@ -5,9 +5,7 @@ import { batchError, DomainError, type Fault, faultOf, faultsAt } from '../../er
 import { BatchMemory, isOver } from './batch-memory.js';
 import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
 import { CheckedInput, type Served, STATE } from './request-state.js';
-import { checkInput, checkWithExtraField, faultsIn, type InputDescription } from './validate.js';
-
-const FIELD: InputDescription = { noun: 'field' };
+import { checkInput, checkWithExtraField, faultsIn, FIELD } from './validate.js';
 
 /** The form of a batch: a body with a list of objects, each of which may be as deep as another body. */
 export interface BatchShape {

@@ -2,9 +2,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import { DomainError, throwFaults } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
 import { type Served, STATE } from './request-state.js';
-import { checkInput, checkWithExtraField, faultsIn, type InputDescription } from './validate.js';
-
-const FIELD: InputDescription = { noun: 'field' };
+import { checkInput, checkWithExtraField, faultsIn, FIELD } from './validate.js';
 
 /** The form of a message: its members, one of which is an object with a DTO of its own. */
 export interface MessageShape {

@@ -20,6 +20,8 @@ export interface InputDescription {
   readonly listsKnown?: boolean;
 }
 
+export const FIELD: InputDescription = { noun: 'field' };
+
 /** An instance of a DTO, and the faults of the input. */
 export interface CheckResult<T> {
   readonly instance: T;
@@ -95,9 +97,8 @@ export async function checkWithExtraField<T extends object>(
 
 /** Returns an instance of the DTO with the values of a body. Throws like `validate`. */
 export async function checkBody<T extends object>(request: Served, dto: Dto<T>, body: object): Promise<T> {
-  const description: InputDescription = { noun: 'field' };
-  const checked = await checkWithExtraField(request, dto, body, description);
-  throwFaults(faultsIn(checked, description));
+  const checked = await checkWithExtraField(request, dto, body, FIELD);
+  throwFaults(faultsIn(checked, FIELD));
   return checked.instance;
 }
 
