@@ -57,9 +57,7 @@ export class Server {
     await stopBySignals(
       // Another command may use the server of this command. SIGTERM lets it finish first.
       this.purpose === 'command' ? ['SIGTERM', ...STOP_SIGNALS] : STOP_SIGNALS,
-      (signal) => {
-        this.program.signal(signal);
-      },
+      (signal) => this.program.signal(signal),
       (ms) => Promise.race([this.program.ended.then(() => true), delay(ms, false, { ref: false })]),
     );
   }
