@@ -160,7 +160,7 @@ it('a relay on a standby sleeps, and goes on when the standby takes the place of
     queryOnce<{ id: string }>(
       address,
       `insert into time_logs (id, project_id, duration, description, date)
-         values (overlay(gen_random_uuid()::text placing '7' from 15)::uuid, '${PROJECT}', 1, '', '2026-01-31')
+         values (overlay(gen_random_uuid()::text placing '019c1363-4a3b-7' from 1)::uuid, '${PROJECT}', 1, '', '2026-01-31')
          returning id`,
     );
   const [before] = await add(url);

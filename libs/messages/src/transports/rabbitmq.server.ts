@@ -102,9 +102,11 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
 
   override async handleMessage(delivery: object | null, channel: Channel): Promise<void> {
     const message = delivery as RabbitMessage | null;
+    // A channel that is replaced returns to the broker what it still gets.
+    if (channel !== this.consumingChannel) return;
     // The broker has cancelled the consumer: the queue was deleted. Replies still use the channel.
     if (message === null) {
-      this.reopenLater(this.consumingChannel);
+      this.reopenLater(channel);
       return;
     }
     if (!this.accepts(message)) {
@@ -174,10 +176,14 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       const connection = this.unwrap<AmqpConnectionManager>();
       if (this.isStopping || this.consumingChannel !== closed || !connection.isConnected()) return;
       const setup = (channel: Channel) => this.setupChannel(channel, () => undefined);
-      const old = this.channel as ChannelWrapper;
+      const [old, { pending }] = [this.channel as ChannelWrapper, this];
       this.channel = connection.createChannel({ json: false, setup });
       this.handleErrors(this.channel as ChannelWrapper);
-      void old.close();
+      // A message that is acknowledged and has not started would be lost.
+      void pending
+        ?.requeueAll()
+        .catch(() => undefined)
+        .then(() => old.close());
     }, QUEUE_RETRY_MS).unref();
   }
 }
