@@ -7,6 +7,8 @@ import { environment } from './environment.js';
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The compiled service, as seen from the compiled form of this file, and else from its source. */
 export const MAIN = [join(ROOT, 'src', 'main.js')].find(existsSync) ?? join(ROOT, 'dist', 'src', 'main.js');
+/** The arguments of Node to serve as `npm start` and the image do, with a small young generation. */
+export const SERVE = ['--max-semi-space-size=16', MAIN];
 /** The time in milliseconds to wait for output: less than a test has, which can then report the output. */
 const OUTPUT_TIMEOUT_MS = 500_000;
 export const LISTENING = /listening on port (\d+)/;
@@ -39,13 +41,13 @@ export async function startService(
   return { ...service, url: `http://127.0.0.1:${port}`, port: Number(port), end };
 }
 
-/** Starts `dist/src/main.js` with this environment alone, and what it takes to find programs. */
+/** Starts the compiled service with this environment alone, and what it takes to find programs. */
 export function spawnService(
   env: Record<string, string>,
   /** A command that runs the command behind it. */
   wrapper: readonly string[] = [],
 ): Printing {
-  return spawnProgram([...wrapper, process.execPath, MAIN], environment(env));
+  return spawnProgram([...wrapper, process.execPath, ...SERVE], environment(env));
 }
 
 /** The same for any program, in the folder of the project and with this environment alone. */

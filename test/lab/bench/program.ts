@@ -3,7 +3,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { environment } from '../../support/environment.js';
-import { endProcess, MAIN } from '../../support/service-process.js';
+import { endProcess, SERVE } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 
 export const PROGRAM_NAMES = ['service', 'idiomatic', 'careful', 'bare'] as const;
@@ -23,8 +23,7 @@ interface Start {
 
 const baseline = (name: ProgramName) => [join(import.meta.dirname, 'baselines', `${name}.js`)];
 const FILES = {
-  // With the young generation of npm start.
-  service: ['--max-semi-space-size=16', MAIN],
+  service: SERVE,
   idiomatic: baseline('idiomatic'),
   careful: baseline('careful'),
   bare: baseline('bare'),

@@ -44,9 +44,7 @@ const postgres = useCluster();
 
 it(`a service holds after ${MINUTES} minutes with a fault every 20 seconds what it held after two`, async () => {
   expect(Number(MINUTES)).toBeGreaterThan(WARM_UP);
-  // The young generation of npm start.
-  const env = { NODE_OPTIONS: '--max-semi-space-size=16' };
-  await underWrites({ database: postgres, env, writers: 4, pace: 20 }, async (scene) => {
+  await underWrites({ database: postgres, writers: 4, pace: 20 }, async (scene) => {
     const { service, url, writers, ledger } = scene;
     const unexpected: string[] = [];
     let [others, faults] = [0, 0];
