@@ -205,6 +205,7 @@ describe('a schema of attributes', () => {
     // Its own output is no input to it.
     const attributes = z.strictObject({ minutes: z.string() }).transform(({ minutes }) => {
       asked++;
+      // As sent at first, and later with a default.
       return minutes === 'few'
         ? { minutes, ...(asked > 5 && { asked }) }
         : { minutes: Number(minutes), asked };

@@ -176,12 +176,12 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       const connection = this.unwrap<AmqpConnectionManager>();
       if (this.isStopping || this.consumingChannel !== closed || !connection.isConnected()) return;
       const setup = (channel: Channel) => this.setupChannel(channel, () => undefined);
-      const [old, { pending }] = [this.channel as ChannelWrapper, this];
+      const old = this.channel as ChannelWrapper;
+      const requeued = this.pending?.requeueAll();
       this.channel = connection.createChannel({ json: false, setup });
       this.handleErrors(this.channel as ChannelWrapper);
       // A message that is acknowledged and has not started would be lost.
-      void pending
-        ?.requeueAll()
+      void Promise.resolve(requeued)
         .catch(() => undefined)
         .then(() => old.close());
     }, QUEUE_RETRY_MS).unref();
