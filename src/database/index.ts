@@ -4,6 +4,7 @@ export { DatabaseModule, databaseProvider, registerEntities } from './database.m
 export {
   AutocommitStatement,
   PreparedStatement,
+  type ReadLimit,
   RAISE_SYNCHRONOUS_COMMIT,
   type TextRow,
   TextStatement,

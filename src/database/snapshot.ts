@@ -2,8 +2,8 @@ import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams';
 import type { ClientBase } from 'pg';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { DomainError } from '../../libs/errors/src/index.js';
-import { sendQuery, type TextRow, type TextStatement } from './statements.js';
-import { isUnavailability } from './unavailability.js';
+import { type ReadLimit, sendQuery, type TextRow, type TextStatement } from './statements.js';
+import { isCanceled, isUnavailability } from './unavailability.js';
 
 /** The time that the transaction waits for the lock of its table: shorter than any deadline. */
 const LOCK_TIMEOUT_MS = 1_000;
@@ -67,6 +67,16 @@ export class Snapshot {
   query(sql: TextStatement): Promise<TextRow[]>;
   async query(sql: TextStatement | string): Promise<unknown[]> {
     return this.watch(() => sendQuery(this.runner, sql));
+  }
+
+  /** Runs a statement that may be costly. Throws DomainError SERVICE_UNAVAILABLE if it takes longer than the limit. */
+  async queryWithin<Row>(sql: string, { timeout, message }: ReadLimit): Promise<Row[]> {
+    await this.query(`set local statement_timeout = ${timeout}`);
+    const rows = await this.query<Row>(sql).catch((error: unknown) => {
+      throw isCanceled(error) ? new DomainError('SERVICE_UNAVAILABLE', message, { cause: error }) : error;
+    });
+    await this.query('set local statement_timeout = 0');
+    return rows;
   }
 
   /** Returns a text as a literal: COPY takes no parameters. */

@@ -29,6 +29,7 @@ export const timeLogs = {
       'Last-Event-ID',
       'Link',
       'Location',
+      'X-Total-Count',
     ],
   },
 };

@@ -205,6 +205,23 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     },
   );
 
+  it('ends an export with attributes if it cannot count the logs within the deadline', async () => {
+    await dataSource.query(
+      `insert into time_logs (id, project_id, duration, description, date, attributes)
+       select ('019c1370-' || lpad(to_hex(n), 4, '0') || '-7000-8000-000000000000')::uuid, $1, 1, '', '2026-01-31',
+              '{"user": "ada"}' from generate_series(1, 20000) n`,
+      [values.projectId],
+    );
+    const hurried = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 1 });
+    const filter = { period: Period.of(), attributes: { user: 'ada' } };
+    await expect(
+      exportOf(hurried).export({ filter, format: 'csv', access: ALL_PROJECTS }, async () => undefined),
+    ).rejects.toMatchObject({
+      ...unavailable,
+      message: 'too many logs match: name a project or a shorter period',
+    });
+  });
+
   it.each([['0.1000000000000000000001'], ['1e-400'], ['1e400']])(
     'compares the duration %s, which SQL has stored, as it is read',
     async (duration) => {

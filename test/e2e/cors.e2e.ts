@@ -17,7 +17,7 @@ import { type TestApp, useTestApp } from '../support/test-app.js';
 const ORIGIN = 'https://app.example';
 const OTHER = 'http://localhost:5173';
 const EXPOSED =
-  'Accept-Patch, Allow, Content-Disposition, ETag, Idempotency-Replayed, Last-Event-ID, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
+  'Accept-Patch, Allow, Content-Disposition, ETag, Idempotency-Replayed, Last-Event-ID, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count';
 /** The request that a browser sends before a create, without a token. */
 const preflight = (origin: string) => ({
   method: 'OPTIONS',

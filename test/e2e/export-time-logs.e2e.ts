@@ -53,6 +53,7 @@ describe('GET /api/v1/time-logs/export', () => {
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'text/csv; charset=utf-8; header=present',
       'content-disposition': 'attachment; filename="time-logs.csv"',
+      'x-total-count': '3',
       'last-event-id': expect.stringMatching(PLACE),
       'cache-control': 'no-store',
     });
@@ -72,7 +73,13 @@ describe('GET /api/v1/time-logs/export', () => {
     ['?to=2025-12-31', 0, null],
   ])('filters as lists do, and has a place in the feed without a period: %s', async (query, logs, place) => {
     const { headers, text } = await exported(`${query}&format=ndjson`);
+    const head = await exported(`${query}&format=ndjson`, { method: 'HEAD' });
     expect([text.split('\n').length - 1, headers.get('last-event-id')]).toEqual([logs, place]);
+    expect([headers, head.headers].map((each) => each.get('x-total-count'))).toEqual([
+      String(logs),
+      String(logs),
+    ]);
+    expect(head.text).toBe('');
   });
 
   it.each([

@@ -58,13 +58,14 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
     if (response.destroyed) onClose();
     // Until the first bytes an error has the response of every error.
     const begun = new Promise<void>((begin, fail) => {
-      const use = async ({ lastEventId, content }: ExportedLogs) => {
+      const use = async ({ total, lastEventId, content }: ExportedLogs) => {
         const parts = content[Symbol.asyncIterator]();
         const first = request.method === 'HEAD' ? undefined : await parts.next();
         stop.signal.throwIfAborted();
         begin();
         response.setHeader('Content-Type', TYPES[format]);
         response.setHeader('Content-Disposition', `attachment; filename="time-logs.${format}"`);
+        response.setHeader('X-Total-Count', total);
         if (lastEventId !== undefined) response.setHeader('Last-Event-ID', lastEventId);
         if (first) await sendContent(response, first, parts, stop.signal);
       };

@@ -4,6 +4,8 @@ import type { ExportFormat } from './export-format.js';
 
 /** The logs of one moment. */
 export interface ExportedLogs {
+  /** The number of logs. A reader of fewer has only a part. */
+  readonly total: number;
   /**
    * The place in the feed at that moment: a copy of these logs that goes on from there misses no change. Undefined if
    * the feed has other logs than the export.

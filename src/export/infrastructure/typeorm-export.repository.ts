@@ -1,7 +1,8 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
 import type { Snapshot } from '../../database/index.js';
-import { attributesIn } from '../../time-log/domain/time-log-access.js';
+import { attributesIn, type TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
+import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
 import { attributeCondition } from '../../time-log/infrastructure/attribute-condition.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
@@ -19,7 +20,7 @@ export class TypeOrmExportRepository extends ExportRepository {
   /** The callers of the running exports. */
   private readonly running: (string | undefined)[] = [];
 
-  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'database' | 'rows'>) {
+  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'attributeReads' | 'database' | 'rows'>) {
     super();
   }
 
@@ -39,7 +40,8 @@ export class TypeOrmExportRepository extends ExportRepository {
       return await database.replica.read(database.table(TimeLog), async (snapshot) => {
         const content = this.contentOf(request, snapshot);
         try {
-          return await use({ lastEventId: await this.lastEventIdOf(request, snapshot), content });
+          const lastEventId = await this.lastEventIdOf(request, snapshot);
+          return await use({ total: await this.totalOf(request, snapshot), lastEventId, content });
         } finally {
           // A reader that stops ends the COPY.
           await content.return(undefined);
@@ -71,26 +73,50 @@ export class TypeOrmExportRepository extends ExportRepository {
     return row!.place;
   }
 
+  /** Returns the number of logs: from the counts or, if attributes select them, by counting them. */
+  private async totalOf({ filter, access }: ExportRequest, snapshot: Snapshot): Promise<number> {
+    const { attributeReads, database } = this.logs;
+    const { condition, projects, ofAttributes } = this.selectionOf(filter, access, snapshot);
+    const ofProjects = projects && `array[${projects.join()}]::uuid[]`;
+    const { from, to } = filter.period;
+    const days = [from, to].map((day) => (day === undefined ? 'null' : `${snapshot.literal(day)}::date`));
+    const [row] = await snapshot.queryWithin<{ total: string }>(
+      ofAttributes === undefined
+        ? `select n as total from ${database.routine('sum_time_logs')}(${ofProjects ?? 'null'}, ${days.join()})`
+        : `select count(*) as total from ${database.table(TimeLog)} log
+            where ${condition}${ofProjects ? ` and project_id = any(${ofProjects})` : ''}`,
+      attributeReads.limit,
+    );
+    return Number(row!.total);
+  }
+
   private contentOf(
     { filter, format, access, signal }: ExportRequest,
     snapshot: Snapshot,
   ): AsyncGenerator<Uint8Array, undefined> {
     const { database, rows } = this.logs;
-    const { from, to } = filter.period;
     const { list, options } = layoutOf(format, rows.haveAttributes);
-    const projects = projectsOf(filter, access);
-    const limits = [
-      from && `date >= ${snapshot.literal(from)}::date`,
-      to && `date <= ${snapshot.literal(to)}::date`,
-      attributeCondition(filter, access, (text) => snapshot.literal(text)),
-    ];
-    const select = orderedRows(
-      database.table(TimeLog),
-      list,
-      projects && [...new Set(projects)].map((project) => snapshot.literal(project)),
-      limits.filter((limit) => limit !== undefined).join(' and ') || 'true',
-    );
+    const { condition, projects } = this.selectionOf(filter, access, snapshot);
+    const select = orderedRows(database.table(TimeLog), list, projects, condition);
     const content = snapshot.copy(`copy (${select}) to stdout (${options})`, signal);
     return rows.haveAttributes ? withAttributes(content, format) : content;
+  }
+
+  /** Returns the SQL that selects the logs: the projects as literals (null means all), and a condition on `log`. */
+  private selectionOf(filter: TimeLogFilter, access: TimeLogAccess, snapshot: Snapshot) {
+    const literal = (text: string) => snapshot.literal(text);
+    const { from, to } = filter.period;
+    const ofAttributes = attributeCondition(filter, access, literal);
+    const limits = [
+      from && `date >= ${literal(from)}::date`,
+      to && `date <= ${literal(to)}::date`,
+      ofAttributes,
+    ].filter((limit) => limit !== undefined);
+    const projects = projectsOf(filter, access);
+    return {
+      projects: projects && [...new Set(projects)].map(literal),
+      condition: limits.join(' and ') || 'true',
+      ofAttributes,
+    };
   }
 }

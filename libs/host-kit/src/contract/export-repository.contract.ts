@@ -103,7 +103,11 @@ export async function compareExport(
   columns: readonly string[] = CSV_COLUMNS,
 ): Promise<void> {
   const filter = { projectIds: [projectId], period: Period.of() };
-  const text = await exports.export({ filter, format, access: ALL_PROJECTS }, textOf);
+  const [text, total] = await exports.export({ filter, format, access: ALL_PROJECTS }, async (exported) => [
+    await textOf(exported),
+    exported.total,
+  ]);
+  equal(total, logs.length);
   const bodies = logs.map((log) => logResponse(log).data);
   if (format === 'ndjson') deepEqual(text.split('\n'), [...bodies.map((body) => JSON.stringify(body)), '']);
   else {

@@ -145,6 +145,7 @@ async function compareExportedLogs(...[{ exports }, filter, access, matching]: C
     const lines = (await textOf(logs)).split('\n').slice(0, -1);
     const ids = lines.map((line) => (JSON.parse(line) as TimeLog).id);
     deepEqual(ids, matching.map(({ id }) => id).toReversed());
+    equal(logs.total, matching.length);
     const { period, attributes = attributesIn(access) } = filter;
     const isPartial = (period.from ?? period.to ?? attributes) !== undefined;
     equal(logs.lastEventId === undefined, isPartial);

@@ -204,6 +204,7 @@ export class InMemoryTimeLogRepository
     const { period, attributes = attributesIn(access) } = filter;
     const isPartial = (period.from ?? period.to ?? attributes) !== undefined;
     return use({
+      total: logs.length,
       lastEventId: isPartial ? undefined : `${this.position}-ffffffff-ffff-ffff-ffff-ffffffffffff`,
       content: contentOf(format === 'csv' ? csvOf(logs) : logs.map(ndjsonOf), signal),
     });
