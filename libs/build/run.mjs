@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join, relative, resolve } from 'node:path';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
 /*
@@ -10,88 +11,76 @@ import { pathToFileURL } from 'node:url';
  * runs FILE in this process with the arguments. It writes only to stderr: stdout is for FILE.
  */
 
-const PROJECT = join(import.meta.dirname, '..', '..');
-const path = (...names) => join(PROJECT, ...names);
+const path = (...names) => join(import.meta.dirname, '..', '..', ...names);
 /** The file with the hash of the sources from which `dist` was compiled. */
 const HASH_FILE = path('dist', '.inputs');
-/** Files and folders that the service reads and that need no compiler. */
-const ASSETS = [
-  join('src', 'api-docs', 'openapi.json'),
-  join('src', 'api-docs', 'page'),
-  join('src', 'time-log', 'infrastructure', 'schema'),
-];
+/** The folder that exists while a process compiles. If it was not touched for 5 s, that process was killed. */
+const LOCK = path('dist', '.lock');
+const LOCK_TIMEOUT_MS = 5000;
 
-/** Returns the output folders of the compiler with their sources. */
-const outputs = () => [
-  ...['src', 'libs'].map((folder) => ({ compiled: path('dist', folder), from: path(folder) })),
-  ...readdirSync(path('libs'))
-    .map((lib) => ({ compiled: path('libs', lib, 'dist'), from: path('libs', lib, 'src') }))
-    .filter(({ compiled }) => existsSync(compiled)),
-];
-
-/** Returns the files of a folder and of its subfolders. */
-function filesIn(folder) {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** Returns the hash of the compiler's input. A checkout or copy would change the times of files. */
-function inputHash() {
-  const sources = [path('src'), path('libs')]
-    .flatMap(filesIn)
-    .filter((file) => !/[\\/](dist|node_modules)[\\/]|\.spec\.ts$/.test(file));
-  const settings = readdirSync(PROJECT).filter((name) => /^(package|tsconfig).*\.json$/.test(name));
-  const hash = createHash('sha256');
-  for (const file of [...sources, ...settings.map((name) => path(name))].sort()) {
-    const content = readFileSync(file);
-    hash.update(`${relative(PROJECT, file)}\0${content.length}\0`).update(content);
-  }
-  return hash.digest('hex');
-}
-
-/** Compiles without removing files that have a source: a running service may use them. */
-function compile(hash) {
-  console.error('compiling, which takes about a minute');
-  rmSync(HASH_FILE, { force: true });
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  const args = [tsc, '-b', '--force', 'tsconfig.build.json'];
-  const { status } = spawnSync(process.execPath, args, { cwd: PROJECT, stdio: ['ignore', 2, 2] });
-  if (status !== 0) process.exit(1);
-  const filter = (file) => !/\.(ts|md)$/.test(file);
-  for (const name of ASSETS) cpSync(path(name), path('dist', name), { recursive: true, filter });
-  outputs().forEach(removeStaleOutput);
-  writeFileSync(HASH_FILE, hash);
-  changeOwner();
-}
-
-/** Removes output whose source is missing, except `commonjs`, which is made when packing. */
-function removeStaleOutput({ compiled, from }) {
-  const forms = /\.(js|d\.ts)(\.map)?$/;
-  for (const file of filesIn(compiled)) {
-    const name = relative(compiled, file);
-    const isOurs = forms.test(name) && !name.startsWith('commonjs');
-    const sources = [name.replace(forms, '.ts'), name];
-    if (isOurs && !sources.some((source) => existsSync(join(from, source)))) rmSync(file);
-  }
-}
-
-/** Gives root's output to the owner of the project, who otherwise could not compile again. */
-function changeOwner() {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = statSync(PROJECT);
-  const folders = [path('dist'), ...outputs().map(({ compiled }) => compiled)];
-  // Errors are ignored: a container or a network drive may forbid this.
-  spawnSync('chown', ['-R', `${uid}:${gid}`, ...folders]);
-}
-
-const currentHash = inputHash();
-if (!existsSync(HASH_FILE) || readFileSync(HASH_FILE, 'utf8') !== currentHash) compile(currentHash);
-
+const hash = inputHash();
+const isCompiled = () => fs.existsSync(HASH_FILE) && fs.readFileSync(HASH_FILE, 'utf8') === hash;
+if (!isCompiled()) await compile();
 const [file, ...args] = process.argv.slice(2);
 if (file !== undefined) {
-  const program = resolve(PROJECT, file);
   // FILE sees the arguments as if node had run it directly.
-  process.argv.splice(1, Infinity, program, ...args);
-  await import(pathToFileURL(program).href);
+  process.argv.splice(1, Infinity, path(file), ...args);
+  await import(pathToFileURL(path(file)).href);
+}
+
+/** Returns the hash of the sources. A checkout or copy would change the times of files. */
+function inputHash() {
+  const isSource = (name) =>
+    /\.(ts|json|sql)$/.test(name) && !/\.spec\.ts$|(^|[\\/])(dist|node_modules)[\\/]/.test(name);
+  const sources = ['src', 'libs'].flatMap((folder) =>
+    fs.readdirSync(path(folder), { recursive: true }).map((name) => join(folder, name)),
+  );
+  const settings = fs.readdirSync(path()).filter((name) => /^(package|tsconfig)/.test(name));
+  const digest = createHash('sha256');
+  for (const name of [...sources, ...settings].filter(isSource).sort())
+    digest.update(JSON.stringify([name, fs.readFileSync(path(name), 'utf8')]));
+  return digest.digest('hex');
+}
+
+/**
+ * Compiles, unless another process has meanwhile. It removes no output, which a running service may use; that of
+ * removed sources is never loaded.
+ */
+async function compile() {
+  fs.mkdirSync(path('dist'), { recursive: true });
+  while (!takeLock()) await delay(100);
+  const touch = setInterval(() => fs.utimesSync(LOCK, new Date(), new Date()), LOCK_TIMEOUT_MS / 5);
+  const isDone = isCompiled() || (await runCompiler());
+  clearInterval(touch);
+  fs.rmdirSync(LOCK);
+  if (!isDone) process.exit(1);
+}
+
+function takeLock() {
+  try {
+    fs.mkdirSync(LOCK);
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  const { mtimeMs = Infinity } = fs.statSync(LOCK, { throwIfNoEntry: false }) ?? {};
+  if (Date.now() - mtimeMs > LOCK_TIMEOUT_MS) fs.rmSync(LOCK, { recursive: true, force: true });
+  return false;
+}
+
+async function runCompiler() {
+  console.error('compiling, which takes some ten seconds');
+  fs.rmSync(HASH_FILE, { force: true });
+  const tsc = [path('node_modules', 'typescript', 'bin', 'tsc'), '-b', '--force', 'tsconfig.build.json'];
+  const [status] = await once(spawn(process.execPath, tsc, { cwd: path(), stdio: ['ignore', 2, 2] }), 'exit');
+  if (status === 0) {
+    const filter = (name) => !/\.(ts|md)$/.test(name);
+    fs.cpSync(path('src'), path('dist', 'src'), { recursive: true, filter });
+    fs.writeFileSync(HASH_FILE, hash);
+  }
+  // Otherwise the owner of the project could not compile again. A container may forbid it, so errors are ignored.
+  const { uid, gid } = fs.statSync(path());
+  const folders = ['dist', 'libs/embedded-postgres/dist', 'libs/time-log-client/dist'];
+  if (process.getuid?.() === 0) spawnSync('chown', ['-R', `${uid}:${gid}`, ...folders], { cwd: path() });
+  return status === 0;
 }
