@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, posix, relative, resolve } from 'node:path';
+import { dirname, join, posix, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /*
@@ -75,8 +75,7 @@ try {
   write('package.json', json(manifest(packages)));
   for (const page of readdirSync(import.meta.dirname).filter((file) => file.endsWith('.md')))
     write(page, readFileSync(join(import.meta.dirname, page)));
-  for (const file of ['LICENSE', join('src', 'api-docs', 'asyncapi.json')])
-    write(basename(file), readFileSync(join(PROJECT, file)));
+  write('LICENSE', readFileSync(join(PROJECT, 'LICENSE')));
   stageExamples();
   console.log(pack(directory));
 } finally {

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
-import { Controller, Get, Header, Inject, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Controller, Get, Header, Inject, Req, UseFilters, UseGuards } from '@nestjs/common';
+import type { Request } from 'express';
 import { BearerAuthGuard, PublicRoute } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { CONTENT_SECURITY_POLICY, FILES_PATH, pageAt, SENDERS } from './docs-files.js';
-import { encoded } from './encoded.js';
+import { CONTENT_SECURITY_POLICY, PAGE, SCRIPT } from './docs-page.js';
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.png': 'image/png',
-};
+const require = createRequire(import.meta.url);
+const SWAGGER_UI = require.resolve('swagger-ui-dist/package.json');
+/** The path of the files of Swagger UI. It changes with their content, so that they can be cached. */
+const FILES_PATH = `docs/${(require(SWAGGER_UI) as { readonly version: string }).version}`;
 
 /** Adds the attributes of this service to the OpenAPI document. */
 export type DescribeAttributes = (document: string) => string;
@@ -23,18 +23,18 @@ export const DESCRIBE_ATTRIBUTES = Symbol('DESCRIBE_ATTRIBUTES');
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class ApiDocsController {
-  private readonly sendDocument = encoded(() => {
-    const document = readFileSync(join(import.meta.dirname, 'openapi.json'));
-    return this.describe ? Buffer.from(this.describe(document.toString())) : document;
-  });
+  private readonly text: string;
 
-  constructor(@Inject(DESCRIBE_ATTRIBUTES) private readonly describe: DescribeAttributes | undefined) {}
+  constructor(@Inject(DESCRIBE_ATTRIBUTES) describe: DescribeAttributes | undefined) {
+    const document = readFileSync(join(import.meta.dirname, 'openapi.json'), 'utf8');
+    this.text = describe ? describe(document) : document;
+  }
 
   @Get('openapi.json')
   @PublicRoute()
   @Header('Content-Type', 'application/json; charset=utf-8')
-  document(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.sendDocument(request, response);
+  document(): string {
+    return this.text;
   }
 
   @Get('docs')
@@ -42,17 +42,29 @@ export class ApiDocsController {
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   page(@Req() { path }: Request): string {
-    return pageAt(path);
+    return PAGE.replaceAll('{root}', path.endsWith('/') ? '../' : '').replaceAll('{files}', FILES_PATH);
   }
 
-  /** Sends a cacheable file of the page. Its path changes with its content. */
-  @Get([...SENDERS.keys()].map((name) => `${FILES_PATH}/${name}`))
+  @Get('docs/start.js')
   @PublicRoute()
+  @Header('Content-Type', 'text/javascript; charset=utf-8')
+  script(): string {
+    return SCRIPT;
+  }
+
+  @Get(`${FILES_PATH}/swagger-ui-bundle.js`)
+  @PublicRoute()
+  @Header('Content-Type', 'text/javascript; charset=utf-8')
   @Header('Cache-Control', 'public, max-age=31536000, immutable')
-  file(@Req() request: Request, @Res() response: Response): Promise<void> {
-    // The path of the request may have another case and a slash at its end.
-    const name = basename((request.route as { readonly path: string }).path);
-    response.setHeader('Content-Type', TYPES[extname(name)]!);
-    return SENDERS.get(name)!(request, response);
+  bundle(): Promise<string> {
+    return readFile(join(dirname(SWAGGER_UI), 'swagger-ui-bundle.js'), 'utf8');
+  }
+
+  @Get(`${FILES_PATH}/swagger-ui.css`)
+  @PublicRoute()
+  @Header('Content-Type', 'text/css; charset=utf-8')
+  @Header('Cache-Control', 'public, max-age=31536000, immutable')
+  styles(): Promise<string> {
+    return readFile(join(dirname(SWAGGER_UI), 'swagger-ui.css'), 'utf8');
   }
 }

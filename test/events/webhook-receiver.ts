@@ -116,7 +116,7 @@ export class WebhookReceiver {
       response.writeHead(401).end();
       return;
     }
-    expectDescribedEvent(event, headers);
+    expectDescribedEvent(event);
     const attempt = { event, headers, secrets };
     this.attempts.push(attempt);
     this.behave({ ...attempt, request, response, keep: () => void this.kept.push(event) });

@@ -32,7 +32,7 @@ export function overTransport(client: ClientProxy, check = expectDescribedMessag
       (answer) => ({ answer }),
       (error: unknown) => ({ error }),
     );
-    check(pattern, data, 'answer' in outcome ? outcome.answer : outcome.error);
+    check(pattern, 'answer' in outcome ? outcome.answer : outcome.error);
     return outcome;
   };
   return {

@@ -6,31 +6,29 @@ import './compiled.js';
 const { validatorOf } = (await importOnce(join(import.meta.dirname, 'document-validator.mjs'))) as {
   readonly validatorOf: (schema: object) => ValidateFunction;
 };
+const ANSWERS: Readonly<Record<string, string>> = {
+  'time-log.record.v1': 'TimeLogRecorded',
+  'time-log.list.v1': 'TimeLogList',
+  'time-log.totals.v1': 'Totals',
+};
 const validators = new Map<string, ValidateFunction>();
 
-/** Throws unless a part of the AsyncAPI document describes a value. */
-function expectDescribed(part: string, value: unknown): void {
-  const validate = validators.get(part) ?? validatorOf({ $ref: `asyncapi.json#/channels/${part}` });
-  validators.set(part, validate);
-  if (!validate(value))
-    throw new Error(`the AsyncAPI document does not describe ${part}: ${JSON.stringify(validate.errors)}`);
+/** Throws unless a schema of the OpenAPI document describes a value. */
+function expectDescribed(name: string, value: unknown): void {
+  const validate = validators.get(name) ?? validatorOf({ $ref: `openapi.json#/components/schemas/${name}` });
+  validators.set(name, validate);
+  if (!validate(value)) throw new Error(`${name} does not describe it: ${JSON.stringify(validate.errors)}`);
 }
 
-/** The same for a message that was answered, and for the body of its answer. Hosts may answer in other ways. */
-export function expectDescribedMessage(pattern: string, data: unknown, body: unknown): void {
-  const { success } = Object(body) as { success?: boolean };
+/** Throws unless the answer to a message is a body that HTTP answers too. Hosts may answer in other ways. */
+export function expectDescribedMessage(pattern: string, body: unknown): void {
+  const { success, replayed, ...rest } = Object(body) as { success?: boolean; replayed?: boolean };
   if (success === undefined) return;
-  const channel = pattern.split('.')[1]!;
-  const [kind, reply] = success ? ['answer', { response: body }] : ['error', { err: body }];
-  expectDescribed(`${channel}Reply/messages/${kind}/payload`, { id: '1', ...reply, isDisposed: true });
-  if (success) expectDescribed(`${channel}/messages/request/payload`, { pattern, id: '1', data });
+  const isReplay = pattern === 'time-log.record.v1' && replayed === true;
+  expectDescribed(success ? ANSWERS[pattern]! : 'ErrorBody', isReplay ? { success, ...rest } : body);
 }
 
-/** The same for an event, and for the headers of a webhook. */
-export function expectDescribedEvent(event: CloudEvent, headers?: Readonly<Record<string, unknown>>): void {
-  const change = event.type.split('.')[1]!;
-  expectDescribed(`${change}/messages/event/payload`, event);
-  if (headers === undefined) return;
-  const own = Object.entries(headers).filter(([name]) => name.startsWith('webhook-'));
-  expectDescribed(`webhook/messages/${change}/headers`, Object.fromEntries(own));
+/** Throws unless an event is one of the feed. */
+export function expectDescribedEvent(event: CloudEvent): void {
+  expectDescribed('TimeLogEvent', event);
 }

@@ -44,7 +44,6 @@ describe('the package for hosts', () => {
       [
         'LICENSE',
         'README.md',
-        'asyncapi.json',
         ...['examples/nest-11', 'examples/nest-12'],
         ...pages,
         ...build('dist/commonjs'),
