@@ -1,9 +1,6 @@
 import { AccessTokenModule, type AccessTokenSettings } from './access-token.module.js';
 import { AccessTokenSchema } from './access-token.schema.js';
-import { BindAccessTokens1764806300000 } from './migrations/1764806300000-bind-access-tokens.js';
-import { BindAccessTokensToAttributes1766100700000 } from './migrations/1766100700000-bind-access-tokens-to-attributes.js';
 import { CreateAccessTokens1763683100000 } from './migrations/1763683100000-create-access-tokens.js';
-import { RotateAccessTokens1766000050000 } from './migrations/1766000050000-rotate-access-tokens.js';
 
 export { AccessTokenService, type NewAccessToken } from './access-token.service.js';
 export { AccessTokenVerifier } from './access-token.verifier.js';
@@ -14,10 +11,5 @@ export { formatMinute, tokenTable } from './token-table.js';
 export const accessTokens = {
   bind: (settings: AccessTokenSettings) => AccessTokenModule.forRoot(settings),
   entities: [AccessTokenSchema],
-  migrations: [
-    CreateAccessTokens1763683100000,
-    BindAccessTokens1764806300000,
-    RotateAccessTokens1766000050000,
-    BindAccessTokensToAttributes1766100700000,
-  ],
+  migrations: [CreateAccessTokens1763683100000],
 };

@@ -61,7 +61,7 @@ describe('a file that is restored', () => {
       /does not match the number of its rows/,
     ],
     ['a table less', () => zippedLines(lines.toSpliced(1, 2)), /does not match/],
-    ['a later format', () => gzipSync(text.replace('"version":2', '"version":3')), /is not a backup/],
+    ['a later format', () => gzipSync(text.replace('"version":3', '"version":4')), /is not a backup/],
     [
       'a file of a newer version',
       () => gzipSync(text.replace('CreateTimeLogs', 'MakeTimeLogs')),

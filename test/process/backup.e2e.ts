@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { access, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
@@ -338,23 +337,16 @@ describe('backup and restore by DATABASE_URL', () => {
     }
   });
 
-  it('take back what version 0.1 has saved', async () => {
-    const file = join(import.meta.dirname, '..', 'upgrade', 'v0.1.backup.gz');
-    const target = await migrated();
-    expect(await run('restore', [file], { DATABASE_URL: target })).toEqual({
-      code: 0,
-      stdout: `restored ${file}: access_tokens 3 rows, time_logs 23 rows, time_log_keys 20 rows\n`,
-      stderr: '',
-    });
-    // The rows of that version are JSON, as in `everything`; a later column has its default.
-    const restored = Object.values(await withSql(target, everything)).flat();
-    const saved = (await textOf(file)).match(/^\{"id".*|^\{"principal".*/gm);
-    expect(restored.map((row) => JSON.parse(row) as unknown)).toEqual(
-      expect.arrayContaining((saved ?? []).map((row) => expect.objectContaining(JSON.parse(row) as object))),
-    );
-    expect([saved?.length, restored.length]).toEqual([46, 46]);
-    expect(await run('counts', ['verify'], { DATABASE_URL: target })).toMatchObject({
-      stdout: 'the counts are correct: 23 logs\n',
+  it.each([
+    ['0.1', { version: 1, migrations: ['CreateTimeLogs1763683200000'] }],
+    ['0.2', { version: 2, migrations: ['AddTimeLogAttributes1764892800000'] }],
+  ])('say how to restore what version %s has saved', async (_version, header) => {
+    const file = fresh();
+    await writeFile(file, gzipSync(`${JSON.stringify({ format: 'time-logs-backup', ...header })}\n`));
+    expect(await run('restore', [file], { DATABASE_URL: await migrated() })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${file}: was made by version 0.1 or 0.2: restore it with version 0.3, and make a backup with that\n`,
     });
   });
 

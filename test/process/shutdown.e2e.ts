@@ -76,10 +76,9 @@ describe('shutdown', () => {
     expect(new Set(refusals)).toEqual(new Set(['ECONNREFUSED']));
   });
 
-  it('ends while it waits for another instance that migrates, of version 0.1 too', async () => {
+  it('ends while it waits for another instance that migrates', async () => {
     await withSql(empty.url, async (other) => {
       const session = other.createQueryRunner();
-      // As version 0.1 does it.
       await session.query('select pg_advisory_lock(8388356062275465063)');
       const [written, stop] = [{ log: '', said: '' }, new AbortController()];
       const starting = startHere({ ...settings(), DATABASE_URL: empty.url }, written, stop);

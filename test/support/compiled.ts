@@ -72,7 +72,14 @@ export const { EdgeAdapter, UnreadResponseLimiter } = from.httpEdge;
 export const { LargeResponseLimiter } = from.largeResponses;
 export const { execute } = from.runCommand;
 export const { serve } = from.serve;
-export const { PageRequest, Period, TimeLogCounts, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
+export const {
+  PageRequest,
+  Period,
+  TimeLogCounts,
+  timeLogEntities,
+  timeLogMigrations,
+  TypeOrmTimeLogRepository,
+} = from.timeLog;
 export const { TotalsService } = from.totals;
 export const { parseEventId, TypeOrmFeedRepository } = from.feed;
 export const { connectMessages } = from.transports;

@@ -45,7 +45,15 @@ const from = {
 export const { Logger } = (await importOnce('@nestjs/common')) as typeof Nest;
 // Tests make outages on purpose.
 Logger.overrideLogger(false);
-export const { AccessTokenService, DataSource, entities, migrate, migrations, plainOptions } = service;
+export const {
+  AccessTokenService,
+  DataSource,
+  entities,
+  migrate,
+  migrations,
+  plainOptions,
+  timeLogMigrations,
+} = service;
 export type DataSource = TypeOrm.DataSource;
 export const { limits } = service.loadConfig({}, false);
 /** For what must not be refused because the machine is busy: limits of the service, and of its queue of writes. */

@@ -7,9 +7,13 @@ const COPY = /^COPY (.+) FROM stdin;\n([^]*?)^\\\.\n/gm;
 /** The escapes of characters in such rows (PostgreSQL, COPY, text format). */
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v' };
 
-/** Loads a gzipped plain dump of pg_dump into an empty database, with pg alone. */
-export async function loadDump(file: string, url: string): Promise<void> {
-  const dump = gunzipSync(await readFile(file)).toString();
+/** Loads a gzipped plain dump of pg_dump into an empty database, with pg alone, after a change of its text. */
+export async function loadDump(
+  file: string,
+  url: string,
+  change: (dump: string) => string = String,
+): Promise<void> {
+  const dump = change(gunzipSync(await readFile(file)).toString());
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

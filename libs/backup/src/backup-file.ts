@@ -9,16 +9,16 @@ import { countLineFeeds, type Progress, type RowCounts } from './progress.js';
 /**
  * A backup is a gzip file, whose checksum detects any damage, with these lines: the header, with
  * the metadata of modules; for each table a line with its name and columns, its rows in the text
- * format of COPY, and `\.`; and the trailer, with the number of rows. In version 1, of release 0.1,
- * rows are JSON objects without `\.` after them.
+ * format of COPY, and `\.`; and the trailer, with the number of rows. Version 2, of releases 0.2 and
+ * 0.3, differs in the names of migrations only.
  */
 const header = z.object({
   format: z.literal('time-logs-backup'),
-  version: z.union([z.literal(1), z.literal(2)]),
+  version: z.union([z.literal(1), z.literal(2), z.literal(3)]),
   migrations: z.array(z.string()),
   notes: z.record(z.string(), z.string()).default({}),
 });
-const table = z.object({ table: z.string(), columns: z.array(z.string()).optional() });
+const table = z.object({ table: z.string(), columns: z.array(z.string()) });
 const trailer = z.object({ rows: z.record(z.string(), z.int()) });
 
 export type Migrations = readonly (new () => MigrationInterface)[];
@@ -29,7 +29,7 @@ const jsonLine = (value: object) => `${JSON.stringify(value)}\n`;
 export const headerLine = (migrations: Migrations, metadata: BackupMetadata) =>
   jsonLine({
     format: 'time-logs-backup',
-    version: 2,
+    version: 3,
     migrations: migrationNames(migrations),
     notes: metadata,
   } satisfies z.infer<typeof header>);
@@ -41,7 +41,7 @@ export function migrationNames(migrations: Migrations): string[] {
   return migrations.map((Migration) => new Migration().name ?? Migration.name).sort();
 }
 
-/** A table in a backup. If it has no columns, its rows are JSON objects. */
+/** A table in a backup. */
 export type SavedTable = z.infer<typeof table>;
 
 /** The error for a file that cannot be restored. */
@@ -49,8 +49,8 @@ export class BackupFileError extends Error {}
 
 /** The maximum size of a line. A file with a longer one is not a backup. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** The beginnings of the line after the rows of a table, by version. */
-const ROW_ENDS = { 1: ['{"table":', '{"rows":'], 2: [ROWS_END] } as const;
+/** A migration that backups of 0.3 name, and those of 0.2 do not. */
+const LAST_OF_0_3 = 'BindAccessTokensToAttributes1766100700000';
 
 export interface BackupFile {
   readonly file: string;
@@ -71,14 +71,14 @@ export async function readBackup(
 ): Promise<BackupMetadata> {
   const lines = new LineReader(readBlocks(file));
   try {
-    const { version, notes } = parseHeader(await lines.next(), migrationNames(migrations));
+    const { notes } = parseHeader(await lines.next(), migrationNames(migrations));
     let last = await lines.next();
     for (let saved; (saved = table.safeParse(parseJson(last)).data); last = await lines.next()) {
       const { table: name } = saved;
       progress.add(name, 0);
-      const rows = lines.until(ROW_ENDS[version], (count) => progress.add(name, count));
+      const rows = lines.until(ROWS_END, (count) => progress.add(name, count));
       await readRows(saved, rows);
-      if (version === 2) await lines.next();
+      await lines.next();
     }
     const { data } = trailer.safeParse(parseJson(last));
     if (!data || JSON.stringify(data.rows) !== JSON.stringify(progress.counts))
@@ -108,6 +108,12 @@ function explainReadError(file: string, error: unknown): unknown {
 function parseHeader(text: string | undefined, knownMigrations: readonly string[]): z.infer<typeof header> {
   const { data } = header.safeParse(parseJson(text));
   if (!data) throw new BackupFileError('is not a backup that this version can read');
+  if (data.version < 3) {
+    if (data.migrations.includes(LAST_OF_0_3)) return data;
+    throw new BackupFileError(
+      'was made by version 0.1 or 0.2: restore it with version 0.3, and make a backup with that',
+    );
+  }
   const unknown = data.migrations.filter((name) => !knownMigrations.includes(name));
   if (unknown.length > 0)
     throw new BackupFileError(
@@ -139,12 +145,12 @@ class LineReader {
   }
 
   /**
-   * Yields the lines before the first one with one of these beginnings. That line is read next.
-   * Throws BackupFileError if there is none. Calls `count` with the number of lines of each block.
+   * Yields the lines before this one, which is read next. Throws BackupFileError if it is missing.
+   * Calls `count` with the number of lines of each block.
    */
-  async *until(beginnings: readonly string[], count: (lines: number) => void): AsyncGenerator<Buffer> {
+  async *until(line: string, count: (lines: number) => void): AsyncGenerator<Buffer> {
     while (await this.fill()) {
-      const end = findLine(this.buffered, beginnings);
+      const end = findLine(this.buffered, line);
       if (end !== 0) {
         const block = this.take(end ?? this.buffered.length);
         count(countLineFeeds(block));
@@ -173,14 +179,10 @@ class LineReader {
   }
 }
 
-/** Returns the index of the first line with one of these beginnings. */
-function findLine(lines: Buffer, beginnings: readonly string[]): number | undefined {
-  const starts = beginnings.map((beginning) => {
-    const isFirst = lines.subarray(0, beginning.length).equals(Buffer.from(beginning));
-    return isFirst ? 0 : lines.indexOf(`\n${beginning}`) + 1 || Infinity;
-  });
-  const first = Math.min(...starts);
-  return first === Infinity ? undefined : first;
+/** Returns the index of a line. */
+function findLine(lines: Buffer, line: string): number | undefined {
+  if (lines.subarray(0, line.length).equals(Buffer.from(line))) return 0;
+  return lines.indexOf(`\n${line}`) + 1 || undefined;
 }
 
 /** Yields the whole lines of a gzip file in blocks. Throws BackupFileError if it is damaged. */

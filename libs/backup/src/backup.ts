@@ -52,10 +52,13 @@ async function requireCurrentSchema(runner: QueryRunner, names: readonly string[
     { exists: boolean },
   ];
   const applied = found.exists
-    ? ((await runner.query('select name from migrations')) as { name: string }[]).map(({ name }) => name)
+    ? ((await runner.query('select name from migrations order by id')) as { name: string }[]).map(
+        ({ name }) => name,
+      )
     : [];
   const missing = names.filter((name) => !applied.includes(name));
-  const unknown = applied.filter((name) => !names.includes(name));
+  // Those of version 0.3 come before ours.
+  const unknown = applied.slice(applied.findLastIndex((name) => names.includes(name)) + 1);
   if (missing.length > 0)
     throw new Error(`the database lacks the migrations ${missing.join(', ')}: run npm run migrate first`);
   if (unknown.length > 0)

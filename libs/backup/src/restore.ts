@@ -59,10 +59,8 @@ async function insertRows(
     const table = tables.get(saved.table);
     if (table === undefined)
       throw new BackupFileError(`has the table ${saved.table}, which this version does not know`);
-    const copyInto = (target: string) => pipeline(rows, client.query(copyFrom(target)));
-    const { columns } = saved;
-    if (columns) await copyInto(`copy ${table} (${quotedList(dataSource, columns)}) from stdin`);
-    else await insertJson(dataSource, runner, table, copyInto);
+    const copy = copyFrom(`copy ${table} (${quotedList(dataSource, saved.columns)}) from stdin`);
+    await pipeline(rows, client.query(copy));
   });
   // ALTER TABLE fails while deferred constraints of new rows are pending.
   if (checks.length > 0) await runner.query('set constraints all immediate');
@@ -96,29 +94,4 @@ async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Pro
       );
   }
   return new Map(tables.map(({ name, quoted }) => [name, quoted]));
-}
-
-/** Inserts rows of version 1 through a table of JSON values, which COPY can read. */
-async function insertJson(
-  dataSource: DataSource,
-  runner: QueryRunner,
-  table: string,
-  copyInto: (target: string) => Promise<void>,
-): Promise<void> {
-  await runner.query('create temporary table json_rows (row json) on commit drop');
-  // JSON never contains the quote and delimiter characters, so a whole line is one value.
-  await copyInto(`copy json_rows from stdin (format csv, quote e'\\x01', delimiter e'\\x02')`);
-  const keys = (await runner.query(
-    'select json_object_keys(row) as key from (select row from json_rows limit 1) one',
-  )) as { key: string }[];
-  const columns = quotedList(
-    dataSource,
-    keys.map(({ key }) => key),
-  );
-  if (columns !== '')
-    await runner.query(
-      `insert into ${table} (${columns})
-       select ${columns} from json_rows, json_populate_record(null::${table}, json_rows.row)`,
-    );
-  await runner.query('drop table json_rows');
 }

@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { qualified } from '../../database/index.js';
 
+/** Creates the current table in a new database. A database of version 0.3 has it, by migrations of its own. */
 export class CreateAccessTokens1763683100000 implements MigrationInterface {
   readonly name = 'CreateAccessTokens1763683100000';
 
@@ -14,7 +15,11 @@ export class CreateAccessTokens1763683100000 implements MigrationInterface {
         created_at timestamptz(3) not null,
         expires_at timestamptz(3),
         revoked_at timestamptz(3),
-        last_used_at timestamptz(3)
+        last_used_at timestamptz(3),
+        projects uuid[],
+        previous_digest bytea constraint access_tokens_previous_digest_key unique,
+        previous_until timestamptz(3),
+        bound jsonb
       )`);
   }
 

@@ -122,9 +122,9 @@ begin
               from part_months, lateral (select coalesce(sum(n), 0) as n, coalesce(sum(summed), 0) as summed
                                            from unnest(days, durations) by_day (n, summed)) of_days
              where total <> of_days.n or duration <> of_days.summed) found
-     group by 1, 2, 3, 4
+     group by 1, 2, 3, 4 having sum(n) <> 0 or sum(duration) <> 0
   ), sums as materialized (
-    select of_all, project_id, month, sum(n)::bigint as total, sum(duration) as duration, min(n) <= 0 as has_decreased,
+    select of_all, project_id, month, sum(n)::bigint as total, sum(duration) as duration,
            array_agg(day order by day) as days, array_agg(n order by day) as counts, array_agg(duration order by day) as durations
       from each_day group by 1, 2, 3
   ), updated as (
@@ -132,7 +132,7 @@ begin
            days = {{add_to_time_log_days}}(row.days, sums.days, sums.counts), durations = {{add_to_time_log_days}}(row.durations, sums.days, sums.durations)
       from sums
      where row.of_all = sums.of_all and row.project_id = sums.project_id and row.month = sums.month and row.part = 0
-    returning row.of_all, row.project_id, row.month
+    returning row.of_all, row.project_id, row.month, row.total, row.duration
   ), inserted as (
     insert into {{time_log_months}} (of_all, project_id, month, total, duration, days, durations)
     select of_all, project_id, month, total, duration,
@@ -146,9 +146,10 @@ begin
               from waiting group by grouping sets ((project, {{time_log_decade}}(day)), ({{time_log_decade}}(day)))
             union all
             select of_all, project_id, decade, total, duration from part_decades) found
-     group by 1, 2, 3
+     group by 1, 2, 3 having sum(total) <> 0 or sum(duration) <> 0
     on conflict (of_all, project_id, decade, part) do update
        set total = row.total + excluded.total, duration = row.duration + excluded.duration
+    returning of_all, project_id, decade, total, duration
   ), new_fold as (
     -- The id follows the largest one, which may come from another server that the local sequence
     -- does not know.
@@ -174,20 +175,18 @@ begin
   select greatest((select coalesce(sum(logs), 0) from next), (select count(*) from part_months), (select count(*) from part_decades)),
          array_agg(of_all), array_agg(project_id), array_agg(month)
     into folded, of_all_flags, projects, months
-    from (select of_all, project_id, month from sums where has_decreased
-          union all select of_all, project_id, decade from part_decades) decreased;
+    from (select of_all, project_id, month, total, duration from updated union all table decades) changed
+   where total = 0 and duration = 0;
   perform set_config('time_logs.counting', counting, true);
   -- Skips a row that a rebuild in progress is deleting, so as not to wait for it.
   delete from {{time_log_folds}} where id in (
     select id from {{time_log_folds}} where id < (select max(id) from {{time_log_folds}}) for update skip locked);
-  -- Deletes rows that have become zero.
-  delete from {{time_log_months}} row using unnest(of_all_flags, projects, months) decreased (of_all, project_id, month)
-   where row.of_all = decreased.of_all and row.project_id = decreased.project_id and row.month = decreased.month and part = 0
+  -- Deletes rows that have become zero. The first month of a decade has the date of the decade.
+  delete from {{time_log_months}} row using unnest(of_all_flags, projects, months) changed (of_all, project_id, month)
+   where row.of_all = changed.of_all and row.project_id = changed.project_id and row.month = changed.month and part = 0
      and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}';
-  delete from {{time_log_decades}} row
-   using (select distinct of_all, project_id, {{time_log_decade}}(month) as decade
-            from unnest(of_all_flags, projects, months) decreased (of_all, project_id, month)) decreased
-   where row.of_all = decreased.of_all and row.project_id = decreased.project_id and row.decade = decreased.decade and part = 0
+  delete from {{time_log_decades}} row using unnest(of_all_flags, projects, months) changed (of_all, project_id, decade)
+   where row.of_all = changed.of_all and row.project_id = changed.project_id and row.decade = changed.decade and part = 0
      and total = 0 and duration = 0;
   return folded;
 end $$;

@@ -1,14 +1,5 @@
 -- The feed of some projects.
 
--- A row for each project that a log has left. Readers of that project get it as a deletion.
-create table if not exists {{time_log_departures}} (
-  "position" bigint not null,
-  id uuid not null,
-  project_id uuid not null,
-  left_at timestamptz(3) not null,
-  constraint time_log_departures_pkey primary key ("position", id, project_id)
-);
-
 -- Returns the secret with which the service encrypts places between events of other projects. It is a
 -- comment, which dumps and replicas have too.
 create or replace function {{time_log_place_key}}() returns text stable language sql as $$

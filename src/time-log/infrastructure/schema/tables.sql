@@ -47,3 +47,12 @@ create table {{time_log_deletions}} (
   constraint time_log_deletions_pkey primary key ("position", id)
 );
 create index time_log_deletions_mark_idx on {{time_log_deletions}} ("position", id) where project_id is null;
+
+-- A row for each project that a log has left. Readers of that project get it as a deletion.
+create table {{time_log_departures}} (
+  "position" bigint not null,
+  id uuid not null,
+  project_id uuid not null,
+  left_at timestamptz(3) not null,
+  constraint time_log_departures_pkey primary key ("position", id, project_id)
+);

@@ -1,0 +1,21 @@
+-- Leads the tables of version 0.3 to those of `tables.sql` and `counts.sql`, and drops its functions
+-- that are gone or return something else. The current functions are created afterwards.
+
+set local lock_timeout = '10s';
+
+-- Rows of counts that have become zero, which folds of 0.3 have left behind.
+delete from {{time_log_months}}
+ where part = 0 and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}';
+delete from {{time_log_decades}} where part = 0 and total = 0 and duration = 0;
+
+drop function
+  {{time_log_sum}}(uuid, date, date),
+  {{time_log_sum_of}}(uuid[], date, date),
+  {{time_logs_since}}(uuid, date),
+  {{time_log_project_sums}}(date, date, bigint, integer),
+  {{time_log_project_sums_of}}(uuid[], date, date, bigint, integer),
+  {{time_log_period_sums}}(uuid, date, date, text, bigint, integer),
+  {{time_log_period_sums_of}}(uuid[], date, date, text, bigint, integer),
+  {{time_log_page_v2}}(uuid, date, date, bigint, integer),
+  {{time_log_page_of}}(uuid[], date, date, bigint, integer),
+  {{time_log_count_differences_v2}}();
