@@ -54,6 +54,181 @@ describe('a file with a schema', () => {
     expect(faults.map(({ message }) => message)).toEqual(messages);
   });
 
+  it.each<[what: string, schema: object, valid: object, invalid: object]>([
+    [
+      'one of two',
+      { properties: { a: {}, b: {} }, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+      { b: 1 },
+      {},
+    ],
+    ['required without properties', { required: ['a'] }, { a: 1 }, {}],
+    ['not', { not: { required: ['a', 'b'] } }, { a: 1 }, { a: 1, b: 1 }],
+    [
+      'if and then',
+      { if: { properties: { a: { const: 1 } }, required: ['a'] }, then: { required: ['b'] } },
+      { a: 2 },
+      { a: 1 },
+    ],
+    ['if alone', { if: { required: ['a'] }, properties: { a: { type: 'string' } } }, { a: '' }, { a: 1 }],
+    ['allOf', { allOf: [{ minProperties: 1 }, { maxProperties: 1 }] }, { a: 1 }, {}],
+    ['oneOf', { oneOf: [{ required: ['a'] }, { required: ['b'] }] }, { a: 1 }, { a: 1, b: 1 }],
+    ['propertyNames', { propertyNames: { pattern: '^a' } }, { a: 1 }, { b: 1 }],
+    ['patternProperties', { patternProperties: { '^a': { minimum: 1 } } }, { b: 0 }, { a: 0 }],
+    ['dependentRequired', { dependentRequired: { a: ['b'] } }, { b: 1 }, { a: 1 }],
+    ['dependentSchemas', { dependentSchemas: { a: { required: ['b'] } } }, { b: 1 }, { a: 1 }],
+    [
+      'unevaluatedProperties',
+      { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
+      { a: 1 },
+      { b: 1 },
+    ],
+    [
+      'a tuple',
+      { properties: { a: { prefixItems: [{ type: 'string' }], items: false } } },
+      { a: [''] },
+      { a: ['', 1] },
+    ],
+    [
+      'unevaluatedItems',
+      { properties: { a: { prefixItems: [true], unevaluatedItems: { type: 'null' } } } },
+      { a: [1, null] },
+      { a: [1, 2] },
+    ],
+    [
+      'contains',
+      { properties: { a: { contains: { const: 1 }, minContains: 0, maxContains: 1 } } },
+      { a: [2, 1] },
+      { a: [1, 1] },
+    ],
+    [
+      'several types',
+      { properties: { a: { type: ['string', 'array'], minLength: 1 } } },
+      { a: [] },
+      { a: '' },
+    ],
+    ['a minimum without a type', { properties: { a: { minimum: 1 } } }, { a: 'x' }, { a: 0 }],
+    ['a schema that is a boolean', { properties: { a: false, b: true } }, { b: 1 }, { a: 1 }],
+    ['an enum without values', { properties: { a: { enum: [] } } }, {}, { a: 1 }],
+    [
+      'references by pointer',
+      { $defs: { 'a/b~c d': { type: 'string' } }, properties: { a: { $ref: '#/$defs/a~1b~0c%20d' } } },
+      { a: '' },
+      { a: 1 },
+    ],
+    [
+      'references by anchor',
+      { $defs: { text: { $anchor: 'text', type: 'string' } }, properties: { a: { $ref: '#text' } } },
+      { a: '' },
+      { a: 1 },
+    ],
+    [
+      'references by id',
+      {
+        $id: 'https://example.com/attributes',
+        $defs: { text: { $id: '/text', type: 'string' } },
+        properties: { a: { $ref: 'text' } },
+      },
+      { a: '' },
+      { a: 1 },
+    ],
+    [
+      'dynamic references',
+      { $dynamicAnchor: 'node', properties: { a: { $dynamicRef: '#node' }, b: { type: 'string' } } },
+      { a: { b: '' } },
+      { a: { b: 1 } },
+    ],
+    [
+      'a reference to itself',
+      { properties: { a: { $ref: '#' } }, maxProperties: 1 },
+      { a: {} },
+      { a: { b: 1, c: 1 } },
+    ],
+    [
+      'annotations',
+      {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        $comment: '',
+        title: '',
+        description: '',
+        examples: [{ nullable: true }],
+        properties: {
+          a: {
+            ...{ type: 'string', readOnly: true, writeOnly: true, deprecated: true },
+            ...{
+              contentEncoding: 'base64',
+              contentMediaType: 'application/json',
+              contentSchema: { type: 'null' },
+            },
+          },
+        },
+      },
+      { a: '' },
+      { a: 1 },
+    ],
+    [
+      'names of the prototype of objects',
+      {
+        properties: {
+          constructor: { type: 'string', default: 'x' },
+          toString: { type: 'number' },
+          valueOf: {},
+        },
+        required: ['valueOf'],
+      },
+      { valueOf: 1 },
+      {},
+    ],
+    [
+      'decimals',
+      { properties: { a: { multipleOf: 0.01 }, b: { multipleOf: 1e-7 } } },
+      { a: 19.99, b: 0.3 },
+      { a: 0.001 },
+    ],
+    [
+      'unique objects with any member',
+      { properties: { a: { uniqueItems: true } } },
+      { a: [{ valueOf: 1 }, { toString: 1 }, [['toString', 1]], {}] },
+      {
+        a: [
+          { valueOf: 1, b: 2 },
+          { b: 2, valueOf: 1 },
+        ],
+      },
+    ],
+    [
+      'constant objects with any member',
+      { properties: { a: { const: { b: [1] } }, b: { enum: [{ c: 1 }, 1] } } },
+      { a: { b: [1] }, b: { c: 1 } },
+      { a: { b: [1], toString: 1 } },
+    ],
+  ])('may have any keyword of JSON Schema: %s', async (_what, schema, valid, invalid) => {
+    const { schema: standard } = await read({ type: 'object', ...schema });
+    const attributes = new SchemaAttributes(standard);
+    expect(await attributes.check(valid)).toMatchObject({ faults: [], input: valid });
+    expect((await attributes.check(invalid)).faults).not.toEqual([]);
+  });
+
+  it('names the decimal of which a number must be a multiple', async () => {
+    const attributes = await checkerOf({ type: 'number', multipleOf: 0.1 });
+    expect((await attributes.check({ a: 0.3 })).faults).toEqual([]);
+    expect(await attributes.check({ a: 0.35 })).toMatchObject({
+      faults: [{ message: 'attributes.a must be a multiple of 0.1' }],
+    });
+  });
+
+  it('takes no number that JavaScript may have rounded, at any depth', async () => {
+    const attributes = await checkerOf({});
+    const number: unknown = JSON.parse('653247040368672769');
+    for (const a of [number, [number], { b: [{ c: number }] }])
+      expect(await attributes.check({ a })).toMatchObject({
+        faults: [
+          {
+            message: 'attributes must not contain a number above 9007199254740991 in magnitude: use a string',
+          },
+        ],
+      });
+  });
+
   it('checks missing attributes like an empty object, and applies defaults to a copy', async () => {
     const strict = await checkerOf({ type: 'string' }, { required: ['a'] });
     expect(await strict.check(undefined)).toMatchObject({
@@ -95,6 +270,53 @@ describe('a file with a schema', () => {
       'has an unknown format',
       { type: 'object', properties: { a: { type: 'string', format: 'x' } } },
       'unknown format "x"',
+    ],
+    ...['$async', '$data', 'nullable', 'discriminator', 'id', 'formatMinimum', 'instanceof', 'x-foo'].flatMap(
+      (keyword): [string, unknown, string][] =>
+        [
+          [{ type: 'object', [keyword]: true }, '#'],
+          [
+            { type: 'object', properties: { 'a b/c': { items: { [keyword]: true } } } },
+            '#/properties/a%20b~1c/items',
+          ],
+          [
+            { type: 'object', $defs: { a: { anyOf: [{}, { not: { [keyword]: true } }] } } },
+            '#/$defs/a/anyOf/1/not',
+          ],
+        ].map(([schema, place]) => [
+          `has ${keyword}`,
+          schema,
+          `unknown keyword: "${keyword}" at ${place as string}`,
+        ]),
+    ),
+    [
+      'has an unknown format that is not used',
+      { type: 'object', $defs: { a: { format: 'x' } } },
+      'unknown format "x" at #/$defs/a',
+    ],
+    [
+      'has a default of another type',
+      { type: 'object', properties: { a: { type: 'string', default: 1 } } },
+      'the default at #/properties/a is not valid by its own schema',
+    ],
+    [
+      'has a default that a reference refuses',
+      {
+        type: 'object',
+        $defs: { a: { maxLength: 1 } },
+        properties: { b: { properties: { c: { $ref: '#/$defs/a', default: 'long' } } } },
+      },
+      'the default at #/properties/b/properties/c is not valid by its own schema',
+    ],
+    [
+      'has a default that cannot be stored',
+      `{"type":"object","properties":{"a":{"default":9007199254740993}}}`,
+      'the default at #/properties/a must not contain a number above 9007199254740991 in magnitude',
+    ],
+    [
+      'is of another version',
+      { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' },
+      'draft-07',
     ],
     [
       'refers to another document',

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { ErrorObject } from 'ajv';
-import type { AttributeType } from '../../../src/time-log/index.js';
+import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
+import { type AttributeType, isPlainObject } from '../../../src/time-log/index.js';
 import { type AttributeFilters, filtersOf, ruleOfType } from './attribute-filters.js';
 import type { SchemaIssue } from './attribute-issues.js';
-import { jsonCopy } from './json.js';
+import { jsonFault } from './json.js';
+import { addExactKeywords, requireFormats, requireKeywords, schemasIn } from './json-schema.js';
 import { type AttributesSchema, OWN_VENDOR } from './schema-attributes.js';
 
 /** A schema of attributes, and those by which logs can be filtered. */
@@ -33,31 +34,39 @@ export async function readSchemaFile(path: string): Promise<AttributesDefinition
   }
 }
 
+/** The name under which ajv holds the schema. */
+const ROOT = 'attributes';
+
 async function definitionOf(json: unknown): Promise<AttributesDefinition> {
   const jsonSchema = Object(json) as JsonSchema;
   if (jsonSchema.type !== 'object') throw new Error('it lacks "type": "object"');
   // Loaded only if a schema is used.
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const ajv = new Ajv2020({
-    strict: true,
+  const ajvModule = await import('ajv/dist/2020.js');
+  const ajv = new ajvModule.Ajv2020({
+    // Its strict mode refuses valid schemas, such as `required` without `properties`.
+    strict: false,
+    logger: false,
     allErrors: true,
     useDefaults: true,
-    allowUnionTypes: true,
-    // Otherwise an attribute such as `constructor` is never missing.
     ownProperties: true,
   });
+  addExactKeywords(ajv, ajvModule);
   ajv.addKeyword({ keyword: FILTER, schemaType: 'boolean' });
+  ajv.addSchema(jsonSchema, ROOT);
+  requireKeywords(jsonSchema, [FILTER]);
   const text = JSON.stringify(jsonSchema);
   if (text.includes('"format"')) (await import('ajv-formats')).default.default(ajv);
-  const isValid = ajv.compile(jsonSchema);
+  requireFormats(jsonSchema, ajv);
+  const isValid = ajv.getSchema(ROOT)!;
+  requireDefaults(jsonSchema, ajv);
 
   const filters = Object.entries(jsonSchema.properties ?? {}).filter(([, property]) => property[FILTER]);
   if (text.split(`"${FILTER}":true`).length - 1 > filters.length)
     throw new Error(`${FILTER} is only for the properties of the outermost object`);
   const validate = (sent: unknown) => {
     // Copied, since defaults are written into it.
-    const value: unknown = jsonCopy(sent ?? {});
-    if (!isValid(value)) return { issues: issuesOf(isValid.errors ?? []) };
+    const value = copyForAjv(sent ?? {});
+    if (isValid(value) !== true) return { issues: issuesOf(isValid.errors ?? []) };
     const isMissing = sent === undefined && Object.keys(value as object).length === 0;
     return { value: isMissing ? undefined : value };
   };
@@ -70,6 +79,25 @@ async function definitionOf(json: unknown): Promise<AttributesDefinition> {
     },
   };
   return { schema, filters: filtersOf(filters.map(([name, { type }]) => [name, type])), jsonSchema };
+}
+
+/** Returns a copy of JSON whose objects inherit nothing: ajv takes an inherited `constructor` for an attribute. */
+function copyForAjv(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
+    isPlainObject(part) ? Object.assign(Object.create(null) as object, part) : part,
+  );
+}
+
+/** Throws an Error for a default that its own schema refuses: each log without the value would be refused. */
+function requireDefaults(jsonSchema: object, ajv: Ajv2020): void {
+  for (const [pointer, part] of schemasIn(jsonSchema)) {
+    if (part.default === undefined) continue;
+    const place = `the default at #${pointer}`;
+    const fault = jsonFault(part.default, { depth: Infinity, bytes: Infinity });
+    if (fault !== undefined) throw new Error(`${place} ${fault}`);
+    if (ajv.getSchema(`${ROOT}#${pointer}`)!(copyForAjv(part.default)) !== true)
+      throw new Error(`${place} is not valid by its own schema`);
+  }
 }
 
 /** Keywords with schemas, whose own errors are about the alternatives. */

@@ -24,7 +24,8 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
   const schemas: Record<string, object> = withAttributes(components.schemas, attributesIn, isRequired);
   schemas.Attributes = JSON.parse(JSON.stringify(jsonSchema), (name, value: unknown) => {
     if (name === '$schema' || name === '$id') return undefined;
-    return name === '$ref' ? (value as string).replace('#', ATTRIBUTES) : value;
+    // A property may have this name, too. The name of an anchor belongs to the whole document.
+    return name === '$ref' && typeof value === 'string' ? value.replace(/^#(?=\/|$)/, ATTRIBUTES) : value;
   }) as object;
   const parameters = filterParameters(filters);
   const filtered = FILTERED.map((path) => {
