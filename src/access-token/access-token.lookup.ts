@@ -1,7 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { inBackground } from '../../libs/batching/src/index.js';
 import { reasonOf } from '../../libs/errors/src/index.js';
-import { type Caller, isAttributeBinding, parseProjectBinding } from '../../libs/auth/src/index.js';
+import {
+  type Caller,
+  isAttributeBinding,
+  MAX_ATTRIBUTE_NUMBER,
+  parseProjectBinding,
+} from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
 import { AccessToken, type TokenBounds } from './access-token.js';
 
@@ -55,11 +60,30 @@ export class AccessTokenLookup {
       rows.map(({ id, digest, scopes, projects, bound, remainingMs }) => [
         digest.toString('latin1'),
         {
-          caller: { id, scopes, ...boundsOf(projects, bound) },
+          caller: { id, scopes, ...this.boundsOf(id, projects, bound) },
           remainingMs: remainingMs === null ? undefined : Number(remainingMs),
         },
       ]),
     );
+  }
+
+  /** Returns the bounds of a token. One with bounds that are invalid, or numbers that are not exact, has no project. */
+  private boundsOf(
+    id: string,
+    projects: readonly string[] | null,
+    bound: TokenBounds | null,
+  ): Pick<Caller, 'projects' | 'attributes'> {
+    if (bound !== null && !isAttributeBinding(bound.attributes)) {
+      this.logger.warn(
+        `the access token ${id} has no logs: it is bound to a value that no attribute can have, such as a number above ${MAX_ATTRIBUTE_NUMBER} in magnitude. Revoke it, and create one that is bound to a string`,
+      );
+      return { projects: [] };
+    }
+    const ids = bound ? bound.projects : projects;
+    return {
+      projects: ids ? parseProjectBinding(ids, 'an access token') : undefined,
+      ...(bound && { attributes: bound.attributes }),
+    };
   }
 
   /** Records the last use. A failure rejects no request: the next lookup tries again. */
@@ -78,17 +102,4 @@ export class AccessTokenLookup {
       this.isRecordingUse = false;
     }
   }
-}
-
-/** Returns the bounds of a token. One with bounds that SQL has made invalid is bound to no project. */
-function boundsOf(
-  projects: readonly string[] | null,
-  bound: TokenBounds | null,
-): Pick<Caller, 'projects' | 'attributes'> {
-  const isValid = isAttributeBinding(bound?.attributes);
-  const ids = isValid ? bound.projects : projects;
-  return {
-    projects: ids ? parseProjectBinding(ids, 'an access token') : undefined,
-    ...(isValid && { attributes: bound.attributes }),
-  };
 }

@@ -41,7 +41,8 @@ const database = useTestDatabase();
 const inFolder = useFolder('time-logs-bound-');
 let url: string;
 let service: ServiceHere;
-let [ada, adaAtLevel1, adaInOne, lost, boss] = ['', '', '', '', ''];
+let settings: Record<string, string>;
+let [ada, adaAtLevel1, adaInOne, lost, boss, rounded, ofOtherType] = ['', '', '', '', '', '', ''];
 
 /** Sends a request that the committed document does not describe. */
 async function send(
@@ -50,12 +51,13 @@ async function send(
   path: string,
   sent?: unknown,
   headers: Record<string, string> = {},
+  json?: string,
 ) {
   const type = method === 'PATCH' ? PATCH : 'application/json';
   const response = await fetch(url + TIME_LOGS + path, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': type, ...headers },
-    ...(sent !== undefined && { body: JSON.stringify(sent) }),
+    ...((json ?? sent) !== undefined && { body: json ?? JSON.stringify(sent) }),
   });
   const text = await response.text();
   const body = (text.startsWith('{"success"') ? JSON.parse(text) : {}) as Body;
@@ -63,6 +65,10 @@ async function send(
 }
 const outcome = async (...request: Parameters<typeof send>) => {
   const { status, body } = await send(...request);
+  return [status, body.message];
+};
+const outcomeOfText = async (token: string, method: string, path: string, json: string) => {
+  const { status, body } = await send(token, method, path, undefined, {}, json);
   return [status, body.message];
 };
 const create = (token: string, attributes?: unknown, values = {}) =>
@@ -74,7 +80,7 @@ const countOf = async () => (await send(boss, 'GET', '?limit=1')).body.meta.tota
 beforeAll(async () => {
   const file = inFolder('schema.json');
   await writeFile(file, JSON.stringify(SCHEMA));
-  const settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: file };
+  settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: file };
   expect(await runHere('migrate', [], settings)).toMatchObject({ code: 0 });
   const scopes = ['read', 'write', 'correct'].flatMap((scope) => ['--scope', `time-logs:${scope}`]);
   const make = async (...args: string[]) =>
@@ -85,9 +91,13 @@ beforeAll(async () => {
   adaInOne = await make(...byUser, '--project', PROJECT);
   lost = await make('--attribute', 'userId=lost');
   boss = await make();
+  rounded = await make('--attribute', 'level=2');
+  ofOtherType = await make('--attribute', 'level=3');
   await withSql(database.url, (sql) =>
     sql.query(
-      `update access_tokens set bound = '{"attributes": {"userId": "ada", "team": 1}, "projects": null}' where name = 'userId=lost'`,
+      `update access_tokens set bound = '{"attributes": {"userId": "ada", "team": 1}, "projects": null}' where name = 'userId=lost';
+       update access_tokens set bound = '{"attributes": {"level": 653247040368672800}, "projects": null}' where name = 'level=2';
+       update access_tokens set bound = '{"attributes": {"level": "1"}, "projects": null}' where name = 'level=3'`,
     ),
   );
   service = await startHere(settings);
@@ -229,6 +239,64 @@ describe('reads', () => {
   });
 });
 
+it.each([
+  '653247040368672769',
+  '9007199254740993',
+  '-9007199254740992',
+  '9007199254740992.5',
+  '1e17',
+  '1e400',
+])('stores and binds no number that JavaScript would round: %s', async (number) => {
+  const message = 'attributes must not contain a number above 9007199254740991 in magnitude: use a string';
+  const own = await pathOf(boss, ADA);
+  for (const attributes of [{ level: 0 }, { note: 0 }, { note: [{ a: [0] }] }]) {
+    const json = JSON.stringify({ ...LOG, attributes }).replace(/:(\[?)0/, `:$1${number}`);
+    expect(json).toContain(number);
+    for (const [method, path, body] of [
+      ['POST', '', json],
+      ['PUT', own, json],
+      ['PATCH', own, json],
+    ] as const)
+      expect(await outcomeOfText(boss, method, path, body)).toEqual([400, message]);
+    expect(await outcomeOfText(boss, 'POST', '/batch', `{"timeLogs":[${json}]}`)).toEqual([
+      400,
+      `timeLogs[0].${message}`,
+    ]);
+  }
+  expect(await attributesOf(own)).toEqual(ADA);
+  const { code, stderr } = await runHere(
+    'token',
+    ['create', '--name', 'x', '--attribute', `level=${number}`],
+    settings,
+  );
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('--attribute: attributes.level must be at most 9007199254740991 in magnitude');
+});
+
+it('gives a token that an earlier version has bound to a rounded number nothing', async () => {
+  const own = await pathOf(boss, { ...ADA, level: 1 });
+  const before = await countOf();
+  expect((await send(rounded, 'GET', '')).body.meta.total).toBe(0);
+  expect((await send(rounded, 'GET', '/totals')).body.meta.count).toBe(0);
+  expect((await send(rounded, 'GET', '/export?format=ndjson')).text).toBe('');
+  expect(await outcome(rounded, 'POST', '', LOG)).toEqual(NOT_THIS_PROJECT);
+  for (const [method, sent] of [['GET'], ['PUT', LOG], ['PATCH', { duration: 2 }], ['DELETE']] as const)
+    expect((await outcome(rounded, method, own, sent))[0]).toBe(method === 'PUT' ? 403 : 404);
+  expect([await countOf(), await attributesOf(own)]).toEqual([before, { ...ADA, level: 1 }]);
+});
+
+it('refuses a caller that is bound to a value of another type', async () => {
+  const own = await pathOf(boss, { ...ADA, level: 1 });
+  for (const [method, path, sent] of [
+    ['GET', ''],
+    ['GET', own],
+    ['PATCH', own, { duration: 2 }],
+    ['DELETE', own],
+  ] as const)
+    expect(await outcome(ofOtherType, method, path, sent)).toEqual(NOT_DECLARED);
+  expect(await outcome(ofOtherType, 'POST', '', LOG)).toEqual([400, 'attributes.level must be a number']);
+});
+
 it('leaves out links that clients cannot take, and keeps the next page', async () => {
   const text = '😀'.repeat(255);
   for (let logs = 0; logs < 2; logs++) await create(boss, { userId: text, constructor: text });
@@ -275,8 +343,15 @@ it('refuses a caller that is bound to an attribute without a filter, and stores 
   expect([await countOf(), await attributesOf(own)]).toEqual([before, ADA]);
 });
 
-it.each([
-  ['attributes.level=1e400', 'attributes.level must be a number'],
+it.each<[query: string, message: unknown]>([
+  ...[
+    ...['1e400', '653247040368672769', '-9007199254740993', '9007199254740992', '9007199254740991.3'],
+    ...['9007199254740992.5', '0.10000000000000000001', '1e-400'],
+  ].map((level): [string, string] => [
+    `attributes.level=${level}`,
+    'attributes.level must be at most 9007199254740991 in magnitude, and exact as a double: use a string',
+  ]),
+  ['attributes.level=Infinity', 'attributes.level must be a number'],
   ['attributes.billable=1', 'attributes.billable must be true or false'],
   ['attributes.userId=', 'attributes.userId must not be empty'],
   ['attributes.userId=%00', 'attributes.userId must not contain U+0000'],

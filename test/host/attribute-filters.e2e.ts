@@ -100,11 +100,15 @@ describe('a host with filters by attributes', () => {
     expect(sums).toMatchObject({ whole: { count: total } });
   });
 
-  it.each<[attributes: unknown, message: string]>([
+  it.each<[attributes: unknown, message: unknown]>([
     [{ foo: 1 }, 'attributes may only have userId, billable, rate and level'],
     [{ userId: undefined }, 'attributes.userId must be a string'],
     [{ userId: 'a', billable: true, rate: 1, level: 1 }, 'attributes must be at most 3 in one filter'],
     [1, 'attributes must be a plain object'],
+    [
+      { rate: 2 ** 53 },
+      expect.stringMatching(/^attributes.rate must be at most 9007199254740991 in magnitude/),
+    ],
   ])('refuses %j of its own code', async (attributes, message) => {
     await expect(timeLogs.list({ attributes: attributes as never })).rejects.toMatchObject({ message });
   });
@@ -164,8 +168,12 @@ describe('a host with filters by attributes', () => {
   it.each<[query: object, message: string]>([
     [{ 'attributes.userId': null }, 'attributes.userId must be a string'],
     [{ 'attributes.userId': '\ud800' }, 'attributes.userId must not contain lone surrogates'],
+    [
+      { 'attributes.level': 2 ** 53 },
+      'attributes.level must be at most 9007199254740991 in magnitude, and exact as a double: use a string',
+    ],
     [{ 'attributes.billable': 1 }, 'attributes.billable must be true or false'],
-    [{ 'attributes.rate': '1e400' }, 'attributes.rate must be a number'],
+    [{ 'attributes.rate': '0x10' }, 'attributes.rate must be a number'],
     [{ 'attributes.level': 1.5 }, 'attributes.level must be a whole number'],
     [{ attributes: { userId: 'ada' } }, 'unknown field: attributes'],
     [JSON.parse('{"__proto__": {"attributes.userId": "ada"}}') as object, 'unknown field: __proto__'],

@@ -1,4 +1,10 @@
-import { ATTRIBUTE_NAME, isTooLong, MAX_ATTRIBUTE_LENGTH, MAX_ATTRIBUTES } from '../../auth/src/index.js';
+import {
+  ATTRIBUTE_NAME,
+  isTooLong,
+  MAX_ATTRIBUTE_LENGTH,
+  MAX_ATTRIBUTE_NUMBER,
+  MAX_ATTRIBUTES,
+} from '../../auth/src/index.js';
 import { type Fault, faultOf } from '../../errors/src/index.js';
 import { type ExtraParameters, Omittable, Rule } from '../../strict-request/src/index.js';
 import {
@@ -8,12 +14,15 @@ import {
   TimeLogFilterDto,
   type TimeLogAttributes,
 } from '../../../src/time-log/index.js';
+import { isExactText } from './decimal.js';
 
 /** The attributes by which logs can be filtered, and their types. */
 export type AttributeFilters = ReadonlyMap<string, AttributeType>;
 
 /** The maximum number of attributes in one filter. */
 const MAX_VALUES = 3;
+/** The rule of numbers that JavaScript reads as other ones. */
+const INEXACT = `must be at most ${MAX_ATTRIBUTE_NUMBER} in magnitude, and exact as a double: use a string`;
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 const TYPES: Readonly<Record<AttributeType, readonly [isValid: (value: unknown) => boolean, rule: string]>> =
@@ -73,6 +82,9 @@ export function lengthFault(name: string, value: unknown): Fault | undefined {
 function valueFault(name: string, type: AttributeType, value: unknown): Fault | undefined {
   const field = `attributes.${name}`;
   const [isValid, rule] = TYPES[type];
+  const isNumber = type === 'number' || type === 'integer';
+  if (isNumber && typeof value === 'number' && Math.abs(value) > MAX_ATTRIBUTE_NUMBER)
+    return faultOf(field, value, 'range', INEXACT, { max: MAX_ATTRIBUTE_NUMBER });
   if (!isValid(value)) return faultOf(field, null, 'type', rule, { type });
   if (typeof value !== 'string') return undefined;
   if (value === '') return faultOf(field, value, 'length', 'must not be empty', { min: 1 });
@@ -80,11 +92,12 @@ function valueFault(name: string, type: AttributeType, value: unknown): Fault | 
   return text === undefined ? lengthFault(name, value) : faultOf(field, value, 'characters', text);
 }
 
-/** Returns the value of a parameter. In a message it may be JSON already. */
+/** Returns the value of a parameter: Infinity for a number that is not exact. In a message it may be JSON already. */
 function parse(type: AttributeType, sent: unknown): unknown {
   if (type === 'string' || typeof sent !== 'string') return sent;
   if (type === 'boolean') return sent === 'true' ? true : sent === 'false' ? false : sent;
-  return JSON_NUMBER.test(sent) ? Number(sent) : sent;
+  if (!JSON_NUMBER.test(sent)) return sent;
+  return isExactText(sent) ? Number(sent) : Infinity;
 }
 
 /** Returns the value of an attribute from its text in a query. Throws an Error that names its rule. */

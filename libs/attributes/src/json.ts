@@ -1,3 +1,4 @@
+import { MAX_ATTRIBUTE_NUMBER } from '../../auth/src/index.js';
 import { isPlainObject, textFault } from '../../../src/time-log/index.js';
 
 /** The maximum depth and size of JSON. */
@@ -9,6 +10,8 @@ export interface JsonBounds {
 }
 
 const NOT_JSON = 'must be JSON';
+/** JSON.parse makes one number of several texts above this one. */
+const TOO_LARGE = `must not contain a number above ${MAX_ATTRIBUTE_NUMBER} in magnitude: use a string`;
 
 /** Returns the error message for a value that PostgreSQL cannot store as JSON, or undefined. */
 export function jsonFault(value: unknown, { depth, bytes }: JsonBounds): string | undefined {
@@ -32,7 +35,7 @@ const TOO_DEEP = 'too deep';
 
 function partFault(part: unknown, levels: number): string | undefined {
   if (typeof part === 'string') return textFault(part);
-  if (typeof part === 'number') return Number.isFinite(part) ? undefined : NOT_JSON;
+  if (typeof part === 'number') return numberFault(part);
   if (typeof part === 'boolean' || part === null) return undefined;
   const isArray = Array.isArray(part);
   if (!isArray && !isPlainObject(part)) return NOT_JSON;
@@ -43,6 +46,11 @@ function partFault(part: unknown, levels: number): string | undefined {
     if (fault !== undefined) return fault;
   }
   return undefined;
+}
+
+function numberFault(number: number): string | undefined {
+  if (Number.isNaN(number)) return NOT_JSON;
+  return Math.abs(number) > MAX_ATTRIBUTE_NUMBER ? TOO_LARGE : undefined;
 }
 
 /** Returns the bytes of JSON in PostgreSQL, which writes numbers without exponents, or a few more. */

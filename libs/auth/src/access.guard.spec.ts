@@ -64,6 +64,12 @@ describe('AccessGuard with the access control of a host', () => {
     const attributes = { userId: '😀'.repeat(255), level: 1, isBillable: false };
     expect(await storedFor({ ...reader, attributes })).toEqual({ ...reader, attributes });
     expect(await storedFor(reader)).toBe(reader);
+    // JSON.parse has rounded it, such as from a claim of the caller's token.
+    const rounded = { userId: 'ada', level: JSON.parse('653247040368672769') as number };
+    expect(await storedFor({ ...reader, projects: [PROJECT], attributes: rounded })).toEqual({
+      ...reader,
+      projects: [],
+    });
   });
 
   it.each<[string, ...unknown[]]>([

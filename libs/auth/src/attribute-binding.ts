@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { Caller } from '../../strict-request/src/index.js';
 
 /** The names of the attributes by which logs can be filtered, and callers bound. */
@@ -12,11 +13,16 @@ export function isTooLong(text: string): boolean {
   return text.length > MAX_ATTRIBUTE_LENGTH && Array.from(text).length > MAX_ATTRIBUTE_LENGTH;
 }
 
+/** The maximum magnitude of a number in an attribute: JSON.parse makes one number of several texts above it. */
+export const MAX_ATTRIBUTE_NUMBER = Number.MAX_SAFE_INTEGER;
+
+const logger = new Logger('Attributes');
+
 /** Returns whether a caller can be bound to a value of an attribute. */
 export function isAttributeValue(value: unknown): value is string | number | boolean {
   if (typeof value === 'string')
     return value !== '' && value.isWellFormed() && !value.includes('\0') && !isTooLong(value);
-  return typeof value === 'boolean' || Number.isFinite(value);
+  return typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= MAX_ATTRIBUTE_NUMBER);
 }
 
 /** Returns whether a value is the values of attributes to which a caller can be bound. */
@@ -27,9 +33,21 @@ export function isAttributeBinding(value: unknown): value is NonNullable<Caller[
   return entries.every(([name, one]) => ATTRIBUTE_NAME.test(name) && isAttributeValue(one));
 }
 
-/** Returns a copy of the values to which the code of a host has bound a caller. Throws an Error for any other value. */
-export function checkAttributeBinding(value: unknown): Caller['attributes'] {
-  if (isAttributeBinding(value)) return { ...value };
+/**
+ * Returns the bounds of a caller with the values to which the code of a host has bound it. A number that may have been
+ * rounded, such as one from a claim, binds it to no project, and the log says why. Throws an Error for any other value.
+ */
+export function checkAttributeBinding(value: unknown): Pick<Caller, 'projects' | 'attributes'> {
+  if (isAttributeBinding(value)) return { attributes: { ...value } };
+  const inexact = Object.entries(Object(value) as object).find(
+    ([, one]) => typeof one === 'number' && Math.abs(one) > MAX_ATTRIBUTE_NUMBER,
+  );
+  if (inexact) {
+    logger.warn(
+      `a caller is bound to no project: the number of its attribute ${inexact[0]} is above ${MAX_ATTRIBUTE_NUMBER} in magnitude: use a string`,
+    );
+    return { projects: [], attributes: undefined };
+  }
   throw new Error(
     `the property attributes of a caller is not an object with 1 to ${MAX_ATTRIBUTES} strings, numbers or booleans: return { userId: 'ada' }, or undefined for all logs`,
   );

@@ -44,7 +44,7 @@ function withValidBounds<C extends Caller>(caller: C): C {
     id,
     scopes,
     ...(projects !== undefined && { projects: checkProjectBinding(projects) }),
-    ...(attributes !== undefined && { attributes: checkAttributeBinding(attributes) }),
+    ...(attributes !== undefined && checkAttributeBinding(attributes)),
   };
 }
 

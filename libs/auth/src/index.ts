@@ -13,6 +13,7 @@ export {
   isAttributeValue,
   isTooLong,
   MAX_ATTRIBUTE_LENGTH,
+  MAX_ATTRIBUTE_NUMBER,
   MAX_ATTRIBUTES,
 } from './attribute-binding.js';
 export { MAX_PROJECTS, parseProjectBinding } from './project-binding.js';

@@ -104,13 +104,13 @@ describe('JwtVerifier', () => {
         const { projects, attributes } = (await verify(claims))!;
         return { projects, attributes };
       };
-      for (const team of ['sales', 1.5, false])
+      for (const team of ['sales', 1.5, false, Number.MIN_SAFE_INTEGER])
         expect(await boundsOf({ org: { team } })).toEqual({ attributes: { userId: 'ada', team } });
-      for (const team of [undefined, null, '', 'x'.repeat(256), ['sales'], {}, 'a\0b'])
+      for (const team of [undefined, null, '', 'x'.repeat(256), ['sales'], {}, 'a\0b', 2 ** 53])
         expect(await boundsOf({ org: { team } })).toEqual({ projects: [] });
       expect(lines.filter((line) => String(line).includes('bound'))).toEqual(
-        Array<string>(7).fill(
-          'a caller is bound to no project: the claim org.team is no number, boolean or text of 1 to 255 characters',
+        Array<string>(8).fill(
+          'a caller is bound to no project: the claim org.team is no boolean, text of 1 to 255 characters or number up to 9007199254740991 in magnitude',
         ),
       );
       expect(await boundsOf({ scope: 'read time-logs:all' })).toEqual({});

@@ -103,7 +103,7 @@ export class JwtVerifier extends TokenVerifier {
     const attributes = attributesOf(claims, attributeClaims);
     if (typeof attributes !== 'string') return { projects, attributes };
     this.logger.debug(
-      `a caller is bound to no project: the claim ${attributes} is no number, boolean or text of 1 to 255 characters`,
+      `a caller is bound to no project: the claim ${attributes} is no boolean, text of 1 to 255 characters or number up to ${Number.MAX_SAFE_INTEGER} in magnitude`,
     );
     return { projects: [] };
   }

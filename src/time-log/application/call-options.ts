@@ -1,6 +1,6 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
 import { DomainError, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
-import { isObject, type TimeLogAttributes } from '../domain/attributes.js';
+import { type AttributeType, isObject, type TimeLogAttributes } from '../domain/attributes.js';
 import {
   ALL_PROJECTS,
   ATTRIBUTE_NOT_ALLOWED,
@@ -89,7 +89,7 @@ const ATTRIBUTE_NOT_DECLARED = 'the token is bound to an attribute that this ser
 /**
  * Checks the options of a call from the code of a host: those of requests are checked already. Returns them with an
  * access in lower case. Throws DomainError VALIDATION_ERROR, or FORBIDDEN if it is bound to attributes that `known`
- * has no filter for.
+ * has no filter of the same type for.
  */
 export function checkedOptions<Options extends CallOptions>(
   options: Options,
@@ -97,8 +97,13 @@ export function checkedOptions<Options extends CallOptions>(
 ): Options {
   const checked = checkedForm(options);
   const bound = known && checked.access && attributesIn(checked.access);
-  if (!bound || Object.keys(bound).every((name) => known.filters.has(name))) return checked;
+  if (!bound || Object.entries(bound).every(([name, value]) => isOfType(value, known.filters.get(name))))
+    return checked;
   throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_DECLARED);
+}
+
+function isOfType(value: unknown, type: AttributeType | undefined): boolean {
+  return typeof value === (type === 'integer' ? 'number' : type);
 }
 
 function checkedForm<Options extends CallOptions>(options: Options): Options {
@@ -126,10 +131,11 @@ function areProjects(value: unknown): boolean {
 function isBoundAccess(value: unknown): value is BoundAccess {
   const { attributes, ...more } = Object(value) as Partial<BoundAccess>;
   if (!isPlainObject(attributes) || Object.keys(more).join() !== 'projects') return false;
-  // In JSON, NaN would be null, and bind to logs without a value.
-  return Object.values(attributes).every((one) =>
-    typeof one === 'string' ? textFault(one) === undefined : typeof one === 'boolean' || Number.isFinite(one),
-  );
+  return Object.values(attributes).every((one) => {
+    if (typeof one === 'string') return textFault(one) === undefined;
+    // A larger number may be another one, rounded. In JSON, NaN would be null, and bind to logs without a value.
+    return typeof one === 'boolean' || (typeof one === 'number' && Math.abs(one) <= Number.MAX_SAFE_INTEGER);
+  });
 }
 
 /** Throws DomainError VALIDATION_ERROR unless the code of a host passes a function. */

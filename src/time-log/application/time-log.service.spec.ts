@@ -52,6 +52,11 @@ describe('TimeLogService', () => {
     });
   });
 
+  it.each([2 ** 53, -Infinity, NaN])('takes no access that is bound to the number %d', async (level) => {
+    const access: TimeLogAccess = { projects: ALL_PROJECTS, attributes: { level } };
+    await expect(service.list({}, {}, { access })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+
   it('iterates over all logs, or project by project, newest date first', async () => {
     const [one, other] = [values.projectId.toLowerCase(), OTHER];
     const added = ['2026-01-01', '2026-01-03', '2026-01-02'].flatMap((date) =>
