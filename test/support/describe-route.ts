@@ -81,11 +81,12 @@ function faultsOf(route: Route, sample: Sample): [number, Sample][] {
   const faults: [number, Sample][] = [];
   const { path, headers } = sample;
   const names = parametersOf(route, 'path').map(({ name }) => name);
+  const isChange = !/GET|HEAD/.test(route.method);
   for (const name of names) {
     const at = route.path.split('/').indexOf(`{${name}}`);
     faults.push([400, { ...sample, path: path.split('/').with(at, 'x').join('/') }]);
   }
-  if (names.length > 0 || parametersOf(route, 'query').length > 0)
+  if (isChange || names.length > 0 || parametersOf(route, 'query').length > 0)
     faults.push([400, { ...sample, path: `${path}?access_token=1` }]);
   if (route.operation.requestBody)
     faults.push(
@@ -191,7 +192,7 @@ export function describeRoute(app: TestApp, route: Route): void {
 
     const inPath = parametersOf(route, 'path').map(({ name }) => [name, `${name}=x`]);
     const inQuery = parametersOf(route, 'query').map(({ name }) => [name, `${name}=x&${name}=x`]);
-    if (inPath.length + inQuery.length > 0 && method !== 'HEAD') {
+    if (method === 'POST' || (inPath.length + inQuery.length > 0 && method !== 'HEAD')) {
       it('names an unknown parameter, and each that is repeated', async () => {
         const right = await sample();
         const messageTo = async (query: string) =>

@@ -34,6 +34,8 @@ function readBatch(rule: () => Promise<{ faults: [] }>, response = { closed: fal
   const request = Object.assign(body, {
     headers,
     headersDistinct: { 'content-type': [''] },
+    originalUrl: '/',
+    params: {},
     complete: true,
     socket: new EventEmitter(),
   });

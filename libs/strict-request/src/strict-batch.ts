@@ -5,6 +5,7 @@ import { batchError, DomainError, type Fault, faultOf, faultsAt } from '../../er
 import { BatchMemory, isOver } from './batch-memory.js';
 import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
 import { CheckedInput, type Served, STATE } from './request-state.js';
+import { refuseQuery } from './strict-request.decorators.js';
 import { checkInput, checkWithExtraField, faultsIn, FIELD } from './validate.js';
 
 /** The form of a batch: a body with a list of objects, each of which may be as deep as another body. */
@@ -46,13 +47,15 @@ const noop = () => undefined;
 
 /**
  * Injects the body of a batch as a validated instance of its DTO, with validated objects. Each may
- * have the extra field of the module's RequestRules. Throws one error for all of them.
+ * have the extra field of the module's RequestRules. Throws one error for all of them. A query on such a route is
+ * refused.
  */
 export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
   async (shape: BatchShape, context: ExecutionContext) => {
     const http = context.switchToHttp();
     const request = http.getRequest<Request & Served>();
     const response = http.getResponse<Response>();
+    refuseQuery(request);
     const { batchLimit, caller } = request[STATE];
     const parse = await receiveJsonObject(request, {
       limit: batchLimit,

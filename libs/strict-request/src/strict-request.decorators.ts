@@ -11,11 +11,12 @@ import { checkBody, validate } from './validate.js';
 
 /**
  * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have
- * run. It may have the extra field of the module's RequestRules.
+ * run. It may have the extra field of the module's RequestRules. A query on such a route is refused.
  */
 export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   async (dto: Type<object>, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request & Served>();
+    refuseQuery(request);
     return checkBody(request, dto, await readJsonObject(request));
   },
 );
@@ -24,11 +25,12 @@ const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
 
 /**
  * Injects a function that returns a JSON Merge Patch (RFC 7396), since a host's pipe may change objects. `checkBody`
- * checks the result of the patch.
+ * checks the result of the patch. A query on such a route is refused.
  */
 export const MergePatch: () => ParameterDecorator = createParamDecorator(
   async (_data: unknown, context: ExecutionContext) => {
     const http = context.switchToHttp();
+    refuseQuery(http.getRequest<Request>());
     try {
       const patch = await readJsonObject(http.getRequest<Request>(), { types: PATCH_TYPES });
       return () => patch;
@@ -84,6 +86,17 @@ export const StrictHeaders: (dto: Type<object>) => ParameterDecorator = createPa
     return validate(dto, values, { noun: 'header', repeated });
   },
 );
+
+class NoParameters {}
+
+/**
+ * Throws DomainError VALIDATION_ERROR if a request with a body has a query, which nothing would read. `StrictPath` does
+ * it for a route with a path parameter.
+ */
+export function refuseQuery({ originalUrl, params }: Pick<Request, 'originalUrl' | 'params'>): void {
+  if (!originalUrl.includes('?') || Object.keys(params).length > 0) return;
+  validate(NoParameters, readQuery(originalUrl).values, { noun: 'parameter' });
+}
 
 /**
  * Returns the values of a query, and the names that occur more than once. Express's parser would
