@@ -1,6 +1,7 @@
 import { MIN_PAGE_SIZE } from './iterate-logs.js';
 
 const IDEMPOTENCY_KEY = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
+const MAX_KEY_LENGTH = 255;
 /** One entity tag or several (RFC 9110), as in an `If-Match` header. */
 const ENTITY_TAGS = /^(W\/)?"[\x21\x23-\x7e]*"( ?, ?(W\/)?"[\x21\x23-\x7e]*")*$/;
 /** A position in the feed and the id of a log, or an opaque place in the feed of some projects. */
@@ -34,12 +35,27 @@ export function withDefaults({
   return { timeout, tries, deadline };
 }
 
-/** Throws TypeError if the service would refuse the key. */
-export function requireKey(key: string): void {
-  if (IDEMPOTENCY_KEY.test(key)) return;
+/** Throws TypeError if the service would refuse the key, or another one would be sent. */
+export function requireKey(key: unknown): void {
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return;
   throw new TypeError(
     'idempotencyKey must be 1 to 255 printable ASCII characters, without a space at its ends',
   );
+}
+
+/** Throws TypeError if the service would refuse the key, or that of a part of the logs. */
+export function requireKeyOfParts(key: string, { length }: readonly unknown[]): void {
+  requireKey(key);
+  const limit = MAX_KEY_LENGTH - partKey('', length).length;
+  if (key.length > limit)
+    throw new TypeError(
+      `idempotencyKey must have at most ${limit} characters for ${length} logs: the index of a log is appended`,
+    );
+}
+
+/** Returns the key of a part of the logs. */
+export function partKey(key: string, first: number): string {
+  return `${key}-${first}`;
 }
 
 /** Throws TypeError for a missing `etag`, which would make a change unconditional, or another text. */

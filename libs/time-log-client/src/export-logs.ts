@@ -3,7 +3,9 @@ import type { Download } from './http-transport.js';
 import { TimeLogError } from './time-log.error.js';
 import type { RecordedTimeLog } from './time-logs.js';
 
-/** The parts of an export: an iterator that rejects with TimeLogError if the connection is cut. */
+const [LINE_FEED, QUOTE] = [10, 34];
+
+/** The parts of an export: an iterator that rejects with TimeLogError if they are incomplete. */
 export type Export<Part> = AsyncGenerator<Part, void, undefined> & {
   /**
    * The place of the export in the feed: events after it are later changes. Undefined if the feed
@@ -45,15 +47,56 @@ export function exportOf<Part>(
 /** Yields the logs in lines of JSON. */
 export async function* iterateLines(
   parts: AsyncIterable<Uint8Array>,
+  { headers }: Pick<Download, 'headers'>,
 ): AsyncGenerator<RecordedTimeLog, void, undefined> {
   const decoder = new TextDecoder();
-  let rest = '';
+  let [rest, count] = ['', 0];
   for await (const part of parts) {
     const lines = (rest + decoder.decode(part, { stream: true })).split('\n');
     rest = lines.pop()!;
     for (const line of lines) yield parseLine(line);
+    count += lines.length;
   }
-  if (rest !== '') throw new TimeLogError('NO_ANSWER', 'the connection ended within a log');
+  if (rest !== '') throw endedWithinLog();
+  requireTotal(headers, count);
+}
+
+/** Yields the parts of a CSV file. */
+export async function* iterateCsv(
+  parts: AsyncIterable<Uint8Array>,
+  { headers }: Pick<Download, 'headers'>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  // A field in quotes may contain line breaks (RFC 4180).
+  let [records, isQuoted, last] = [0, false, LINE_FEED];
+  for await (const part of parts) {
+    for (const byte of part) {
+      if (byte === QUOTE) isQuoted = !isQuoted;
+      else if (byte === LINE_FEED && !isQuoted) records++;
+    }
+    last = part.at(-1) ?? last;
+    yield part;
+  }
+  if (records === 0)
+    throw new TimeLogError('NO_ANSWER', 'the connection ended before the header of the file');
+  if (isQuoted || last !== LINE_FEED) throw endedWithinLog();
+  requireTotal(headers, records - 1);
+}
+
+function endedWithinLog(): TimeLogError {
+  return new TimeLogError('NO_ANSWER', 'the connection ended within a log');
+}
+
+/**
+ * Throws TimeLogError for another number of logs than the response has announced: some proxies end it properly when
+ * their connection to the service is cut. Earlier versions of the service announce none.
+ */
+function requireTotal(headers: Headers, count: number): void {
+  const total = headers.get('x-total-count');
+  if (total === null || Number(total) === count) return;
+  throw new TimeLogError(
+    'NO_ANSWER',
+    `the export has ${count} of ${total} logs: its connection was cut; export again`,
+  );
 }
 
 function parseLine(line: string): RecordedTimeLog {

@@ -108,12 +108,28 @@ async function completed(response: Response): Promise<HttpResponse> {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-function downloadOf({ headers, body }: Response): Download {
-  const reader = body?.getReader();
+function downloadOf(response: Response): Download {
+  const { headers, body } = response;
+  if (!body) return downloadOfText(response);
+  const reader = body.getReader();
   return {
     headers,
-    read: async () => (await reader?.read())?.value,
+    read: async () => (await reader.read()).value,
     // A connection that has failed rejects.
-    close: () => void reader?.cancel().catch(() => undefined),
+    close: () => void reader.cancel().catch(() => undefined),
+  };
+}
+
+/** The fetch of React Native, and polyfills, have texts alone. */
+function downloadOfText(response: Response): Download {
+  let isRead = false;
+  return {
+    headers: response.headers,
+    read: async () => {
+      if (isRead) return undefined;
+      isRead = true;
+      return new TextEncoder().encode(await response.text());
+    },
+    close: () => undefined,
   };
 }

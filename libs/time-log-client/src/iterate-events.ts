@@ -102,12 +102,14 @@ export function apply(event: TimeLogEvent, copy: Pick<TimeLogCopy, 'set' | 'dele
 export function parseEventPage({ status, headers, text }: HttpResponse): EventPage | undefined {
   const body = parseJson(text);
   const isPage = Array.isArray(body) && body.every((event: Partial<TimeLogEvent> | null) => isEvent(event));
-  if (status !== 200 || !isPage) return undefined;
   const link = headers.get('link') ?? '';
+  // Without it, a short page of some projects would look like the end of the feed.
+  if (status !== 200 || !isPage || !link.includes('rel="next"')) return undefined;
   const [, next] = /<\?(?:[^>]*&)?lastEventId=([\w-]+)[^>]*>; rel="next"/.exec(link) ?? [];
   return { events: body as TimeLogEvent[], next, isLast: link.includes('rel="last"') };
 }
 
 function isEvent(event: Partial<TimeLogEvent> | null): boolean {
-  return typeof event?.id === 'string' && typeof event.data === 'object';
+  const texts: unknown[] = [event?.id, event?.type, event?.data?.id];
+  return texts.every((text) => typeof text === 'string');
 }

@@ -31,7 +31,11 @@ type Reaction = () => Response | 'nothing' | Error;
 const answered =
   (status: number, body: unknown, headers: Record<string, string> = {}): Reaction =>
   () =>
-    new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers });
+    new Response(typeof body === 'string' ? body : JSON.stringify(body), {
+      status,
+      // Only the feed answers with an array.
+      headers: { ...(Array.isArray(body) && { link: '<?limit=100>; rel="next"' }), ...headers },
+    });
 const refused = (status: number, error: string, headers = {}) =>
   answered(status, { success: false, error, message: `says ${error}` }, headers);
 const recorded = answered(201, { success: true, data: RECORDED });
@@ -142,7 +146,7 @@ const TOTALS = {
   data: [{ projectId: LOG.projectId, count: 2, duration: 3 }],
   meta: { count: 2, duration: 3, total: 1, page: 1, limit: 50 },
 };
-const EVENT = { id: `1-${ITEM.id}`, source: TIME_LOGS, data: RECORDED };
+const EVENT = { id: `1-${ITEM.id}`, type: 'time-log.created', source: TIME_LOGS, data: RECORDED };
 const PAGE_FILTER = { from: '2026-01-01T00:00+05:30', to: undefined, page: 2, limit: 10 };
 const ATTRIBUTES = { userId: 'ada&co', level: 1.5, billable: false };
 const ATTRIBUTES_QUERY = 'attributes.userId=ada%26co&attributes.level=1.5&attributes.billable=false';
@@ -295,20 +299,24 @@ describe('record', () => {
     ['201 with a page of HTML', [html(201, '<html>')], unexpected(201, 'text/html') + MAY_BE_RECORDED],
     ['201 with other JSON', [answered(201, 'null')], unexpected(201) + MAY_BE_RECORDED],
   ]);
+});
 
-  it.each(['', 'a'.repeat(256), 'line\nbreak', 'ключ', ' ', 'a ', ' a'])(
-    'refuses the key %j',
-    async (key) => {
-      const { client, runtime } = clientOf([recorded]);
-      await expect(client.record(LOG, { idempotencyKey: key })).rejects.toEqual(
+it.each(['', 'a'.repeat(256), 'line\nbreak', 'ключ', ' ', 'a ', ' a', null as unknown as string])(
+  'record and recordAll refuse the key %j',
+  async (idempotencyKey) => {
+    const { client, runtime } = clientOf([recorded]);
+    for (const call of [
+      () => client.record(LOG, { idempotencyKey }),
+      () => client.recordAll([LOG], { idempotencyKey }),
+    ])
+      await expect(call()).rejects.toEqual(
         new TypeError(
           'idempotencyKey must be 1 to 255 printable ASCII characters, without a space at its ends',
         ),
       );
-      expect(runtime.requests).toEqual([]);
-    },
-  );
-});
+    expect(runtime.requests).toEqual([]);
+  },
+);
 
 describe('recordAll', () => {
   const logsOf = (count: number, description = '') =>
@@ -394,9 +402,15 @@ describe('recordAll', () => {
   );
 
   it('refuses a key that would be too long for a part', async () => {
-    const { client } = clientOf([recordedAll]);
-    const call = client.recordAll([LOG], { idempotencyKey: 'a'.repeat(254) });
-    await expect(call).rejects.toThrow(/^idempotencyKey must be/);
+    const { client, parts } = service();
+    await client.recordAll(logsOf(10), { idempotencyKey: 'a'.repeat(252) });
+    const call = client.recordAll(logsOf(10), { idempotencyKey: 'a'.repeat(253) });
+    await expect(call).rejects.toEqual(
+      new TypeError(
+        'idempotencyKey must have at most 252 characters for 10 logs: the index of a log is appended',
+      ),
+    );
+    expect(parts).toHaveLength(1);
   });
 
   it('rejects after a response with fewer logs', async () => {
@@ -493,14 +507,50 @@ describe('export', () => {
     expect(await exportAll(clientOf([exported(body)]).client)).toEqual(logs);
   });
 
+  const csv = (text: string, headers = {}) =>
+    exported(text, { 'content-type': 'text/csv; charset=utf-8; header=present', ...headers });
+  const QUOTED = 'id,description\n1,"a ""b""\n\nc"\n';
+
   it('yields the bytes of CSV', async () => {
-    const { client, runtime } = clientOf([
-      () =>
-        new Response('id\n1\n', { headers: { 'content-type': 'text/csv; charset=utf-8; header=present' } }),
-    ]);
-    const parts = await allOf(await client.exportCsv({ from: '2026-01-01' }));
-    expect(Buffer.concat(parts).toString()).toBe('id\n1\n');
-    expect(runtime.requestLines).toEqual([`GET ${TIME_LOGS}/export?from=2026-01-01&format=csv`]);
+    const { client, runtime } = clientOf([csv(QUOTED, { 'x-total-count': '1' }), csv(QUOTED)]);
+    for (const filter of [{ from: '2026-01-01' }, {}]) {
+      const parts = await allOf(await client.exportCsv(filter));
+      expect(Buffer.concat(parts).toString()).toBe(QUOTED);
+    }
+    expect(runtime.requestLines[0]).toEqual(`GET ${TIME_LOGS}/export?from=2026-01-01&format=csv`);
+  });
+
+  it.each([
+    ['without its header', '', {}, 'the connection ended before the header of the file'],
+    ['with a part of its header', 'id,pro', {}, 'the connection ended before the header of the file'],
+    ['that ends within a log', `${QUOTED}2`, {}, 'the connection ended within a log'],
+    ['that ends within quotes', QUOTED.slice(0, -4), {}, 'the connection ended within a log'],
+    [
+      'with fewer logs than it has announced',
+      QUOTED,
+      { 'x-total-count': '2' },
+      'the export has 1 of 2 logs: its connection was cut; export again',
+    ],
+  ])('rejects after the bytes of a CSV file %s', async (_what, text, headers, message) => {
+    const parts: Uint8Array[] = [];
+    const read = async () => {
+      for await (const part of await clientOf([csv(text, headers)]).client.exportCsv()) parts.push(part);
+    };
+    expect(await failure(read())).toMatchObject({ code: 'NO_ANSWER', message });
+    expect(Buffer.concat(parts).toString()).toBe(text);
+  });
+
+  it.each([undefined, null])('reads the text if fetch has the body %s, as in React Native', async (body) => {
+    const withoutBody = (reaction: Reaction) => async () =>
+      Object.defineProperty(reaction() as Response, 'body', { value: body });
+    const logs = [RECORDED, { ...RECORDED, description: '“𝄞”' }];
+    const client = (reaction: Reaction) => clientOf([], { fetch: withoutBody(reaction) }).client;
+    expect(await exportAll(client(exported(linesOf(...logs), { 'x-total-count': '2' })))).toEqual(logs);
+    const parts = await allOf(await client(csv(QUOTED)).exportCsv());
+    expect(Buffer.concat(parts).toString()).toBe(QUOTED);
+    const copy = new Map();
+    const part = exported(linesOf(...logs), { 'x-total-count': '3' });
+    expect((await failure(client(part).copy(copy))).code).toBe('NO_ANSWER');
   });
 
   it.each([
@@ -509,6 +559,11 @@ describe('export', () => {
       'ends within a log',
       streamOf(linesOf(RECORDED), '{"id'),
       'NO_ANSWER: the connection ended within a log',
+    ],
+    [
+      'has fewer logs than announced',
+      streamOf(linesOf(RECORDED)),
+      'NO_ANSWER: the export has 1 of 2 logs: its connection was cut; export again',
     ],
     [
       'has another line',
@@ -523,7 +578,7 @@ describe('export', () => {
       'NO_ANSWER: no response in time',
     ],
   ])('rejects after the complete logs if the response %s', async (_what, body, message) => {
-    const { client, runtime } = clientOf([exported(body)]);
+    const { client, runtime } = clientOf([exported(body, { 'x-total-count': '2' })]);
     const logs = await client.export();
     expect((await logs.next()).value).toEqual(RECORDED);
     const error = await failure(logs.next());
@@ -628,6 +683,20 @@ describe('copy', () => {
     const once = [export1, ...page, gone];
     const { client } = clientOf([...once, ...once, ...once, ...once, export1, none]);
     expect((await failure(client.copy(new Map(), { pageSize: 1 }))).code).toBe('GONE');
+  });
+
+  it('rejects and saves no place if the export has fewer logs than announced', async () => {
+    const { client } = clientOf([
+      exported(linesOf(RECORDED), { 'last-event-id': PLACE, 'x-total-count': '2' }),
+      none,
+    ]);
+    const saved: string[] = [];
+    const copy = Object.assign(new Map(), { save: (place: string) => saved.push(place) });
+    expect(await failure(client.copy(copy))).toMatchObject({
+      code: 'NO_ANSWER',
+      message: 'the export has 1 of 2 logs: its connection was cut; export again',
+    });
+    expect(saved).toEqual([]);
   });
 
   it('keeps the copy if there is no export', async () => {
@@ -1135,7 +1204,10 @@ describe('events', () => {
 
   itRejects(nextEvent, [
     ['a list', [listed], unexpected(200)],
-    ['events without ids', [answered(200, [{ data: RECORDED }])], unexpected(200)],
+    ['events without ids', [answered(200, [{ ...EVENT, id: undefined }])], unexpected(200)],
+    ['events without types', [answered(200, [{ ...EVENT, type: undefined }])], unexpected(200)],
+    ['events without logs', [answered(200, [{ ...EVENT, data: null }])], unexpected(200)],
     ['null', [answered(200, [null])], unexpected(200)],
+    ['a page without its Link', [answered(200, [], { link: '' })], unexpected(200)],
   ]);
 });

@@ -1,15 +1,24 @@
 import {
   MAX_PAGE_SIZE,
+  partKey,
   requireEntityTag,
   requireEventsOptions,
   requireKey,
+  requireKeyOfParts,
   requirePageSize,
   type RetryLimits,
   type Token,
   withDefaults,
 } from './arguments.js';
 import { copyLogs } from './copy-logs.js';
-import { type Export, exportOf, iterateBytes, iterateLines, type TimeLogExport } from './export-logs.js';
+import {
+  type Export,
+  exportOf,
+  iterateBytes,
+  iterateCsv,
+  iterateLines,
+  type TimeLogExport,
+} from './export-logs.js';
 import { type HttpResponse, parseJson } from './failure.js';
 import { HttpTransport, type HttpRequest } from './http-transport.js';
 import {
@@ -121,13 +130,13 @@ export class TimeLogClient implements TimeLogs {
     logs: readonly NewTimeLog[],
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
   ): Promise<RecordedTimeLog[]> {
-    requireKey(`${idempotencyKey}-${logs.length}`);
+    requireKeyOfParts(idempotencyKey, logs);
     const recorded: RecordedTimeLog[] = [];
     for (const { first, texts } of splitLogs(logs)) {
       const part = this.transport.retryable({
         method: 'POST',
         path: `${this.path}/batch`,
-        headers: { ...JSON_TYPE, 'Idempotency-Key': `${idempotencyKey}-${first}` },
+        headers: { ...JSON_TYPE, 'Idempotency-Key': partKey(idempotencyKey, first) },
         body: `{"timeLogs":[${texts.join(',')}]}`,
         parse: jsonBody((body) => parseLogs(body, texts.length), 201),
       });
@@ -204,17 +213,21 @@ export class TimeLogClient implements TimeLogs {
 
   /**
    * Returns all matching logs as they are at one moment: oldest day first, then in the order of
-   * creation. Read them without long pauses, for which the service cuts the connection.
+   * creation. Read them without long pauses, for which the service cuts the connection. The iteration
+   * rejects if there are fewer logs than the service has announced.
    */
   async export(filter: TimeLogFilter = {}, options: CallOptions = {}): Promise<TimeLogExport> {
     const { download, parts } = await this.download(filter, 'ndjson', 'application/x-ndjson', options);
-    return exportOf(iterateLines(parts), download);
+    return exportOf(iterateLines(parts, download), download);
   }
 
-  /** Returns the bytes of the export as CSV, which start with a header. */
+  /**
+   * Returns the bytes of the export as CSV, which start with a header. The iteration rejects if there
+   * are fewer logs than the service has announced.
+   */
   async exportCsv(filter: TimeLogFilter = {}, options: CallOptions = {}): Promise<Export<Uint8Array>> {
     const { download, parts } = await this.download(filter, 'csv', 'text/csv', options);
-    return exportOf(parts, download);
+    return exportOf(iterateCsv(parts, download), download);
   }
 
   /**
