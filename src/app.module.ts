@@ -3,7 +3,6 @@ import { RouterModule, type Routes } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { QueryRunner } from 'typeorm';
 import {
-  AUTH_HEADERS,
   BearerAuthModule,
   DelegatingVerifier,
   rateLimit,
@@ -63,7 +62,6 @@ export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ 
 export const firstTokenScopes = scopes
   .filter(({ isDefault, isForFirstToken }) => isDefault === true || isForFirstToken === true)
   .map(({ name }) => name);
-const headers = [AUTH_HEADERS, ...MODULES.map(({ headers = {} }) => headers)];
 
 /** Reads the schema of attributes that the settings name. Throws a one-line Error. */
 export async function readAttributes({
@@ -196,20 +194,29 @@ function routesOf(modules: BuiltModules): Routes {
   );
 }
 
+/** The request headers that pages of other origins may send. Tracing in a browser adds the last three. */
+const REQUEST_HEADERS = [
+  ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-Request-Id'],
+  ...['baggage', 'traceparent', 'tracestate'],
+];
+/** The response headers that these pages may read. */
+const RESPONSE_HEADERS = [
+  ...['Allow', 'ETag', 'Idempotency-Replayed', 'Last-Event-ID', 'Link', 'Location', 'Retry-After'],
+  ...['WWW-Authenticate', 'X-Request-Id', 'X-Total-Count'],
+];
+
 function edgeModule(config: Config, onClose: HttpEdgeOptions['onClose']): DynamicModule {
   return HttpEdgeModule.forRoot({
     ...(config.corsOrigins.length > 0 && {
       cors: {
         origins: config.corsOrigins,
-        headers: {
-          accepted: [...config.corsHeaders, ...headers.flatMap(({ accepted = [] }) => accepted)],
-          exposed: headers.flatMap(({ exposed = [] }) => exposed),
-        },
+        allowedHeaders: [...REQUEST_HEADERS, ...config.corsHeaders],
+        exposedHeaders: RESPONSE_HEADERS,
       },
     }),
     shutdownDelay: config.shutdownDelay,
     ...(config.apiDocs && { page: 'docs' }),
-    limits: config.limits,
+    deadline: config.limits.deadline,
     ...(onClose && { onClose }),
   });
 }

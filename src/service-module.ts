@@ -1,7 +1,6 @@
 import type { DynamicModule, INestApplication, Provider, Type } from '@nestjs/common';
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import type { TokenVerifier } from '../libs/auth/src/index.js';
-import type { CorsHeaders } from '../libs/http-edge/src/index.js';
 import type { Config } from './process/config.js';
 import type { LoggedMessage, ServiceLogger } from './process/service-logger.js';
 import type { Tracing } from './process/tracing.js';
@@ -74,8 +73,6 @@ export interface ServiceModule {
     /** Whether the first token of an embedded database, which is the operator's, has it too. */
     readonly isForFirstToken?: boolean;
   }[];
-  /** The headers that web pages of other origins may send to its routes and read from them. */
-  readonly headers?: Partial<CorsHeaders>;
   /** The token verifier that its Nest module exports, and the tokens that it verifies. */
   readonly verifier?: { readonly provide: Type<TokenVerifier>; readonly accepts: (token: string) => boolean };
   /** Connects it to its transport or broker once the service listens. Throws a one-line Error. */

@@ -111,7 +111,6 @@ describe('loadConfig', () => {
         headersTimeout: 1_000,
         requestTimeout: 2_000,
         keepAliveTimeout: 3_000,
-        unreadTimeout: 30_000,
         headersLimit: 4_096,
         bodyLimit: 5_000,
         batchLimit: 6_000,

@@ -9,7 +9,6 @@ export class ConfigError extends Error {}
 
 /** An optional file with settings, for example on a developer's machine. */
 const DOT_ENV = join(PROJECT, '.env');
-const UNREAD_TIMEOUT_MS = 30_000;
 
 /**
  * Returns the settings of this process, for main.ts and the commands. The project's `.env` sets
@@ -84,7 +83,6 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     ...settings,
     /** Whether log lines are JSON. Otherwise they are readable text for a terminal. */
     logAsJson: settings.isProduction || !isTerminal,
-    limits: { ...settings.limits, unreadTimeout: UNREAD_TIMEOUT_MS },
   };
 }
 

@@ -58,7 +58,7 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
         onMessage: logger.logMessage,
         onClose: logger.logRequest,
       }),
-      new EdgeAdapter(config.limits.headersLimit),
+      new EdgeAdapter(config.limits),
       { bodyParser: false, abortOnError: false, logger },
     );
     try {

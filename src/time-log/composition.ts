@@ -19,17 +19,4 @@ export const timeLogs = {
   migrations: timeLogMigrations,
   ...feed,
   scopes: timeLogScopes,
-  headers: {
-    accepted: ['Idempotency-Key', 'If-Match'],
-    exposed: [
-      'Accept-Patch',
-      'Content-Disposition',
-      'ETag',
-      'Idempotency-Replayed',
-      'Last-Event-ID',
-      'Link',
-      'Location',
-      'X-Total-Count',
-    ],
-  },
 };

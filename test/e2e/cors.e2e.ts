@@ -1,23 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { ROUTES } from '../support/describe-route.js';
 import { REFUSED } from '../support/edge.js';
-import { rawRequest } from '../support/raw-http.js';
-import {
-  type Answer,
-  create,
-  LOG,
-  outcome,
-  send,
-  sendBytes,
-  type Sending,
-  TIME_LOGS,
-} from '../support/requests.js';
+import { type Answer, create, LOG, outcome, send, type Sending, TIME_LOGS } from '../support/requests.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
 const ORIGIN = 'https://app.example';
 const OTHER = 'http://localhost:5173';
 const EXPOSED =
-  'Accept-Patch, Allow, Content-Disposition, ETag, Idempotency-Replayed, Last-Event-ID, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count';
+  'Allow,ETag,Idempotency-Replayed,Last-Event-ID,Link,Location,Retry-After,WWW-Authenticate,X-Request-Id,X-Total-Count';
 /** The request that a browser sends before a create, without a token. */
 const preflight = (origin: string) => ({
   method: 'OPTIONS',
@@ -29,20 +18,20 @@ const preflight = (origin: string) => ({
   },
 });
 const ALLOWED =
-  'Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-Id, baggage, traceparent, tracestate';
+  'Authorization,Content-Type,Idempotency-Key,If-Match,X-Request-Id,baggage,traceparent,tracestate';
 const PREFLIGHT_HEADERS = {
-  'access-control-allow-methods': [...new Set(ROUTES.map(({ method }) => method))].sort().join(', '),
+  'access-control-allow-methods': 'GET,HEAD,PUT,PATCH,POST,DELETE',
   'access-control-allow-headers': ALLOWED,
   'access-control-max-age': '7200',
 };
 
-/** Requests that are refused before a route, or unknown: a page may read each response. */
+/** Requests that are refused, most of them before a route: a page may read each response. */
 const REFUSALS: readonly [number, string, string, Sending['headers']?][] = [
   [401, 'GET', TIME_LOGS, { authorization: undefined }],
   [401, 'POST', TIME_LOGS, { authorization: 'Bearer wrong' }],
   [400, 'GET', `${TIME_LOGS}?page=x`],
   [404, 'GET', '/nowhere'],
-  [405, 'OPTIONS', TIME_LOGS],
+  [405, 'PUT', TIME_LOGS],
   [415, 'POST', TIME_LOGS],
 ];
 
@@ -81,23 +70,16 @@ describe('with CORS_ORIGINS', () => {
     }
   });
 
-  it('lets a page read what is refused below the router', async () => {
-    const head = (...lines: string[]) => rawRequest('GET /health HTTP/1.1', `Origin: ${ORIGIN}`, ...lines);
-    for (const [status, text] of [
-      [400, head('Host: x', 'Host: y')],
-      [417, head('Host: x', 'Expect: foo')],
-    ] as const) {
-      const answer = await sendBytes(app, text);
-      expect([answer?.status, corsOf(answer!.headers)]).toEqual([status, readable(ORIGIN)]);
-    }
-  });
-
   it.each([
     ...[undefined, 'null', '*', `${ORIGIN}, ${OTHER}`, 'https://sub.app.example', 'http://app.example'],
     ...['https://app.example.evil.example', `${ORIGIN}:8443`],
   ])('serves others as ever, without a header that would let a page read it (%s)', async (origin) => {
     const { status, headers } = await send(app, TIME_LOGS, { headers: { origin } });
-    expect([status, corsOf(headers)]).toEqual([200, { vary: 'Origin' }]);
+    expect([status, headers.get('access-control-allow-origin'), headers.get('vary')]).toEqual([
+      200,
+      null,
+      'Origin',
+    ]);
   });
 
   it.each([TIME_LOGS, '/livez', '/nowhere', '/%ff'])(
@@ -147,10 +129,10 @@ describe('with CORS_HEADERS', () => {
 
   it('lets a page send these headers too', async () => {
     const { status, headers } = await send(app, TIME_LOGS, preflight(ORIGIN));
-    const allowed = headers.get('access-control-allow-headers')?.split(', ');
+    const allowed = headers.get('access-control-allow-headers')?.split(',');
     expect([status, allowed?.sort()]).toEqual([
       204,
-      [...ALLOWED.split(', '), 'sentry-trace', 'X-Tenant'].sort(),
+      [...ALLOWED.split(','), 'sentry-trace', 'X-Tenant'].sort(),
     ]);
   });
 });

@@ -12,7 +12,6 @@ import {
   scopes as scopesOfService,
   TotalsService,
   TypeOrmTimeLogRepository,
-  UnreadResponseLimiter,
 } from '../support/compiled.js';
 import { type Gate, newGate } from '../support/gate.js';
 import {
@@ -45,10 +44,7 @@ beforeAll(async () => {
   const port = await unusedPort();
   const messagesUrl = `tcp://127.0.0.1:${port}`;
   app = await startTestApp({ messagesUrl });
-  await connectMessages(app.app, {
-    ...messageOptions(messagesUrl),
-    unread: app.app.get(UnreadResponseLimiter),
-  });
+  await connectMessages(app.app, messageOptions(messagesUrl));
   client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
   end = aroundStatements(app.dataSource, async (sql, run) => {
     if (held && sql.includes(held.text)) {

@@ -65,7 +65,7 @@ export async function startTestApp(
       databaseUrl: reroute(database.url),
       migrationUrl: database.url,
     }),
-    new EdgeAdapter(all.limits.headersLimit),
+    new EdgeAdapter(all.limits),
     { bodyParser: false, abortOnError: false, logger: false },
   );
   await app.listen(0, '127.0.0.1');

@@ -2,12 +2,6 @@ import { Module } from '@nestjs/common';
 import { AUTH_OPTIONS, ConfigurableModuleClass } from './bearer-auth.module-definition.js';
 import { BEARER_STRATEGY, BearerStrategy } from './bearer.strategy.js';
 
-/** The headers of authentication and rate limits, for CORS. */
-export const AUTH_HEADERS = {
-  accepted: ['Authorization'],
-  exposed: ['WWW-Authenticate', 'RateLimit', 'RateLimit-Policy'],
-};
-
 /** Bearer authentication for all modules: `BearerAuthModule.forRoot({ verifier, realm })`. */
 @Module({
   providers: [BearerStrategy, { provide: BEARER_STRATEGY, useExisting: BearerStrategy }],

@@ -6,7 +6,7 @@ import type { RequestHandler } from 'express';
 import passport from 'passport';
 import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
 import { DomainError } from '../../errors/src/index.js';
-import { isJsonObject } from '../../strict-request/src/index.js';
+import { headerValues, isJsonObject } from '../../strict-request/src/index.js';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 import type { Caller } from './caller.js';
 
@@ -32,8 +32,8 @@ export class Credentials {
     readonly isRepeated = false,
   ) {}
 
-  static ofRequest({ headersDistinct }: IncomingMessage): Credentials {
-    const [authorization, second] = headersDistinct.authorization ?? [];
+  static ofRequest(request: Pick<IncomingMessage, 'rawHeaders'>): Credentials {
+    const [authorization, second] = headerValues(request, 'authorization');
     return new Credentials(authorization, second !== undefined);
   }
 

@@ -1,7 +1,7 @@
 /* Authentication, scopes and rate limits, so that no service has to write its own guard. */
 
 export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.guard.js';
-export { AUTH_HEADERS, BearerAuthModule } from './bearer-auth.module.js';
+export { BearerAuthModule } from './bearer-auth.module.js';
 export { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { DelegatingVerifier } from './delegating.verifier.js';

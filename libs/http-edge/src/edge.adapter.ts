@@ -1,9 +1,14 @@
-import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { isDecodable } from '../../strict-url/src/index.js';
+import { EdgeServer } from './edge.server.js';
+import type { RequestLimits } from './http-edge.options.js';
 
 /** The time between two checks for requests that are not received in time. */
 const CHECK_INTERVAL_MS = 2_000;
+
+/** The origin of an absolute target (RFC 9112, section 3.2.2), and the slashes before the path. */
+const BEFORE_PATH = /^(?:https?:\/\/[^/?#]+)?\/+/i;
 
 /** An Express app with the prototypes of its requests and responses, which its types lack. */
 type Application = RequestListener & { request: object; response: object };
@@ -14,36 +19,45 @@ type Application = RequestListener & { request: object; response: object };
  * Express documents these prototypes as its extension points.
  */
 export class EdgeAdapter extends ExpressAdapter {
-  /** `headersLimit` is the maximum size of request line and headers in bytes. */
-  constructor(private readonly headersLimit: number) {
+  constructor(private readonly limits: RequestLimits) {
     super();
   }
 
   override initHttpServer(): void {
     const app = this.getInstance<Application>();
-    class AppRequest extends IncomingMessage {
-      constructor(socket: Socket) {
-        super(socket);
-        // Node makes no response for a request with `upgrade`, and parses nothing after it. Otherwise
-        // the rest of what it has read, up to 3,600 requests, would take 580 MB for 200 clients.
-        if (socket.destroyed)
-          Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
-      }
-    }
-    class AppResponse extends ServerResponse {}
+    class AppRequest extends IncomingMessage {}
+    class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
     Object.setPrototypeOf(AppRequest.prototype, app.request);
     Object.setPrototypeOf(AppResponse.prototype, app.response);
     Object.assign(app, { request: AppRequest.prototype, response: AppResponse.prototype });
-    this.httpServer = createServer(
-      {
-        IncomingMessage: AppRequest,
-        ServerResponse: AppResponse,
-        maxHeaderSize: this.headersLimit,
-        connectionsCheckingInterval: CHECK_INTERVAL_MS,
-        // The first middleware checks the header instead: Node's response has an empty body.
-        requireHostHeader: false,
-      },
-      app,
-    );
+    const { headersTimeout, requestTimeout, keepAliveTimeout, headersLimit } = this.limits;
+    const server = new EdgeServer({
+      IncomingMessage: AppRequest,
+      ServerResponse: AppResponse,
+      headersTimeout,
+      requestTimeout,
+      keepAliveTimeout,
+      maxHeaderSize: headersLimit,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      // The first middleware checks the header instead: Node's response has an empty body.
+      requireHostHeader: false,
+    });
+    this.httpServer = server.on('request', (request, response) => {
+      request.url = toRoutable(request.url!);
+      app(request, response);
+    });
   }
+}
+
+/**
+ * Returns a target that Express routes. Of leading slashes one remains: clients append paths to the
+ * address in openapi.json, which ends with a slash. Other targets become unknown paths. Express would
+ * answer one without a path itself, refuse an invalid percent-encoding before authentication, and drop
+ * a fragment with the query behind it.
+ */
+function toRoutable(target: string): string {
+  const routable = target.replace(BEFORE_PATH, '/');
+  const isPath = routable.startsWith('/') && !routable.includes('#');
+  const isValid = isPath && (!routable.includes('%') || isDecodable(routable.split('?', 1)[0]!));
+  return isValid ? routable : `/${encodeURIComponent(target)}`;
 }

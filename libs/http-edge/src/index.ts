@@ -1,8 +1,5 @@
-/* Limits for slow and hostile clients, and a shutdown that lets requests finish. */
+/* One form for every response, also those that Node makes, and a shutdown that lets requests finish. */
 
-export type { CorsHeaders } from './cors.js';
 export { EdgeAdapter } from './edge.adapter.js';
 export { HttpEdgeModule } from './http-edge.module.js';
-export type { HttpEdgeOptions } from './http-edge.options.js';
-export { RequestObserver } from './request-observer.js';
-export { UnreadResponseLimiter } from './unread-response-limiter.js';
+export { type HttpEdgeOptions, RequestObserver } from './http-edge.options.js';

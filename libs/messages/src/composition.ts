@@ -1,5 +1,4 @@
 import type { DynamicModule, INestApplication, LoggerService, Type } from '@nestjs/common';
-import { UnreadResponseLimiter } from '../../http-edge/src/index.js';
 import { describeConnection } from './broker-name.js';
 import { connectMessages, type ConnectOptions } from './transports/index.js';
 import { timeLogs } from '../../../src/time-log/composition.js';
@@ -37,7 +36,6 @@ export const timeLogMessages = {
       bodyLimit: limits.bodyLimit,
       maxInFlight: limits.writeQueue,
       replyQueues: messagesReplyQueues,
-      unread: app.get(UnreadResponseLimiter),
     });
   },
 };

@@ -1,5 +1,6 @@
 /* Strict input: no unknown fields, validated values, and limits on size, nesting and time. */
 
+export { headerValues } from './header-values.js';
 export { MAX_JSON_DEPTH, isJsonObject, parseJson } from './json-body.js';
 export { Omittable, Rule } from './constraints.js';
 export {

@@ -10,7 +10,7 @@ const MARK = '\uFEFF';
 function requestOf(body: Readable, contentType = 'application/json'): IncomingMessage {
   const request = Object.assign(body, {
     headers: { 'content-type': contentType },
-    headersDistinct: { 'content-type': [contentType] },
+    rawHeaders: ['Content-Type', contentType],
     complete: true,
   }) as unknown as IncomingMessage;
   applyRules(request, { bodyLimit: 8, deadline: 1 });

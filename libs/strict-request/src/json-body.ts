@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
+import { headerValues } from './header-values.js';
 import { type Stateful, STATE } from './request-state.js';
 
 /** The maximum number of nested levels of objects and arrays. */
@@ -71,11 +72,11 @@ function hasMoreValues(json: Buffer, max: number): boolean {
   return values > max;
 }
 
-function requireJson({ headers, headersDistinct }: IncomingMessage, types: readonly string[]): void {
+function requireJson(request: IncomingMessage, types: readonly string[]): void {
+  const { headers } = request;
   if (!isJsonInUtf8(headers['content-type'], types))
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${types.join(' or ')} in UTF-8`);
-  // `headers` has only the first value.
-  if (headersDistinct['content-type']!.length > 1)
+  if (headerValues(request, 'content-type').length > 1)
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must not be repeated');
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     throw new DomainError(

@@ -69,7 +69,7 @@ const tooLarge = (bytes: number) => ({
 function newRequest() {
   const request = Object.assign(Readable.from([Buffer.from('{"a":12345}\n')]), {
     headers: { 'content-type': 'application/json' },
-    headersDistinct: { 'content-type': ['application/json'] },
+    rawHeaders: ['Content-Type', 'application/json'],
     complete: true,
   });
   return request as unknown as IncomingMessage;

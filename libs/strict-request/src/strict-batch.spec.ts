@@ -33,7 +33,7 @@ function readBatch(rule: () => Promise<{ faults: [] }>, response = { closed: fal
   const headers = { 'content-type': 'application/json' };
   const request = Object.assign(body, {
     headers,
-    headersDistinct: { 'content-type': [''] },
+    rawHeaders: ['Content-Type', ''],
     originalUrl: '/',
     params: {},
     complete: true,

@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
 import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
+import { headerValues } from './header-values.js';
 import { readJsonObject } from './json-body.js';
 import { type Served, STATE } from './request-state.js';
 import { checkBody, validate } from './validate.js';
@@ -73,15 +74,14 @@ export function StrictPath(name: string, rule: RuleFunction): ParameterDecorator
 /** Injects the headers of the DTO as a validated instance of it. Other headers are ignored. */
 export const StrictHeaders: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
-    const { headersDistinct } = context.switchToHttp().getRequest<Request>();
+    const request = context.switchToHttp().getRequest<Request>();
     const values: Record<string, string> = {};
     const repeated = new Set<string>();
     for (const name of propertiesOf(dto).keys()) {
-      // The names of headers are not case-sensitive (RFC 9110, section 5.1).
-      const lines = headersDistinct[name.toLowerCase()];
-      if (lines === undefined) continue;
-      values[name] = lines[0]!;
-      if (lines.length > 1) repeated.add(name);
+      const [value, second] = headerValues(request, name.toLowerCase());
+      if (value === undefined) continue;
+      values[name] = value;
+      if (second !== undefined) repeated.add(name);
     }
     return validate(dto, values, { noun: 'header', repeated });
   },

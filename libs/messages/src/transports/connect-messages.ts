@@ -1,4 +1,3 @@
-import type { Server } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import { brokerName } from '../broker-name.js';
 import { InFlightMessages } from '../in-flight-messages.js';
@@ -17,8 +16,6 @@ export interface ConnectOptions extends MessageServerOptions {
   readonly setting: string;
   /** Traces the handling of each message. */
   readonly tracing?: MessageTracing | undefined;
-  /** Watches the connections of clients of the TCP server, as it does for HTTP. */
-  readonly unread?: { watch(server: Server): void };
 }
 
 /** Begins and ends the trace of a message. `context` is the RPC context of Nest. */
@@ -40,13 +37,12 @@ type HeaderOf = (name: string) => string | undefined;
  * the address of a `tcp` URL.
  */
 export async function connectMessages(app: INestApplication, options: ConnectOptions): Promise<void> {
-  const { setting, tracing, unread } = options;
+  const { setting, tracing } = options;
   const url = new URL(options.url);
   const server = serverOf(url, options);
   const name = brokerName(url);
   if (tracing) trace(server, tracing);
   app.get(InFlightMessages, { strict: false }).transport = server;
-  if (server instanceof TcpServer) unread?.watch(server.unwrap<Server>());
   const listening = app.connectMicroservice({ strategy: server }).listen();
   if (!(server instanceof TcpServer)) {
     logBrokerState(server, name, options);
