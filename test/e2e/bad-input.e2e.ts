@@ -158,6 +158,39 @@ describe('bytes that are no UTF-8', () => {
   });
 });
 
+describe('queries that are not percent-encoded UTF-8', () => {
+  const texts = ['%', '%zz', '%FF', '%E0%A4', '%ED%A0%80'];
+
+  it.each([
+    ['', ['projectId', 'from', 'to', 'page', 'limit']],
+    ['/totals', ['projectId', 'from', 'to', 'by', 'page', 'limit']],
+    ['/export', ['projectId', 'from', 'to', 'format']],
+    ['/events', ['projectId', 'lastEventId', 'limit']],
+  ])('are refused by the field: %s', async (path, names) => {
+    for (const text of texts) {
+      for (const name of names) {
+        const answer = await send(app, `${TIME_LOGS}${path}?${name}=${text}`);
+        expect([answer.status, messageOf(answer)]).toEqual([400, `${name} must be percent-encoded UTF-8`]);
+      }
+      const answer = await send(app, `${TIME_LOGS}${path}?projectId${text}=x`);
+      expect(answer.status).toBe(400);
+      expect(messageOf(answer)).toContain(`unknown parameter: projectId${text} `);
+    }
+  });
+
+  it.each(['GET', 'DELETE'])('are refused by %s of one log, which has none', async (method) => {
+    for (const text of texts) {
+      const answer = await send(app, `${TIME_LOGS}/${randomUUID()}?${text}=${text}`, { method });
+      expect([answer.status, messageOf(answer)]).toEqual([400, `unknown parameter: ${text}`]);
+    }
+  });
+
+  it('are refused before the service if their bytes are not encoded', async () => {
+    const head = rawRequest(`GET ${TIME_LOGS}?projectId=\xff HTTP/1.1`, 'Host: localhost');
+    expect((await sendBytes(app, Buffer.from(head, 'latin1')))?.status).toBe(400);
+  });
+});
+
 describe('conditions on the request', () => {
   it.each([
     ['If-None-Match', '"x"'],

@@ -217,6 +217,7 @@ describe('reads', () => {
     [`&attributes.userId=bob`, [2, 0, 0]],
     [`&attributes.level=10e-1`, [3, 2, 2]],
     [`&attributes.level=-0`, [0, 0, 0]],
+    [`&attributes.constructor=%EF%BF%BD`, [0, 0, 0]],
     [`&attributes.constructor=${encodeURIComponent('&+% ü😀')}`, [1, 1, 1]],
     [`&attributes.userId=ada&attributes.level=1&attributes.billable=false`, [1, 1, 1]],
   ])('of lists, totals and exports with %s: %j', async (query, counts) => {
@@ -354,6 +355,11 @@ it.each<[query: string, message: unknown]>([
   ['attributes.level=Infinity', 'attributes.level must be a number'],
   ['attributes.billable=1', 'attributes.billable must be true or false'],
   ['attributes.userId=', 'attributes.userId must not be empty'],
+  ...['%', '%zz', '%FF', 'a%E0%A4', '%ED%A0%80'].map((text): [string, string] => [
+    `attributes.userId=${text}`,
+    'attributes.userId must be percent-encoded UTF-8',
+  ]),
+  ['attributes.userId%FF=ada', expect.stringContaining('unknown parameter: attributes.userId%FF')],
   ['attributes.userId=%00', 'attributes.userId must not contain U+0000'],
   [`attributes.userId=${'a'.repeat(256)}`, 'attributes.userId must be at most 255 characters'],
   ['attributes.userId=a&attributes.userId=a', 'attributes.userId must not be repeated'],

@@ -6,8 +6,7 @@ describe('readQuery', () => {
     ...['/path', '/path?', '', '?', '/path?&&'].map((url): [string, object] => [url, {}]),
     ['/p?a=1&b=two&c&d=', { a: '1', b: 'two', c: '', d: '' }],
     ['/p?a%20b=c%2Bd+e%20f&%C3%A9=%F0%9F%98%80', { 'a b': 'c+d e f', é: '😀' }],
-    // Invalid percent-encodings.
-    ['/p?a=%&b=%zz&c=%ff', { a: '%', b: '%zz', c: '\uFFFD' }],
+    ['/p?a=%EF%BF%BD&b=%F4%8F%BF%BF&c=%EF%BB%BFx', { a: '\uFFFD', b: '\u{10FFFF}', c: '\uFEFFx' }],
     ['/p?a=b=c?d', { a: 'b=c?d' }],
     ['/p??page=1', { '?page': '1' }],
     // Brackets have no meaning.
@@ -16,6 +15,15 @@ describe('readQuery', () => {
     const { values, repeated } = readQuery(url);
     expect([{ ...values }, [...repeated]]).toEqual([expected, []]);
   });
+
+  it.each([...['%', '%2', '%zz', 'a%', '%ff', '%E0%A4', '%ED%A0%80', '%C0%80', '%F4%90%80%80', '%80']])(
+    'reports names and values that are not UTF-8: %j',
+    (text) => {
+      const { values, malformed } = readQuery(`/p?a=${text}&b=1&${text}=2`);
+      expect([...malformed]).toEqual(['a']);
+      expect({ ...values }).toEqual({ a: '', b: '1', [text]: '2' });
+    },
+  );
 
   it('reports a parameter that occurs more than once, whatever its encoding', () => {
     const { values, repeated } = readQuery('/p?a=1&b=2&%61=3');

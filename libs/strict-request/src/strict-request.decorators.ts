@@ -48,10 +48,10 @@ export const MergePatch: () => ParameterDecorator = createParamDecorator(
 export const StrictQuery: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request & Served>();
-    const { values, repeated } = readQuery(request.originalUrl);
+    const { values, ...faults } = readQuery(request.originalUrl);
     const { extraParameters } = request[STATE];
     const known = extraParameters?.extend(dto) ?? dto;
-    const query = validate(known, values, { noun: 'parameter', repeated, listsKnown: true });
+    const query = validate(known, values, { noun: 'parameter', ...faults, listsKnown: true });
     request[STATE].extraValues = extraParameters?.valuesIn(query);
     return query;
   },
@@ -99,18 +99,32 @@ export function refuseQuery({ originalUrl, params }: Pick<Request, 'originalUrl'
 }
 
 /**
- * Returns the values of a query, and the names that occur more than once. Express's parser would
- * lose repeated names and brackets.
+ * Returns the values of a query, the names that occur more than once, and those whose values are not percent-encoded
+ * UTF-8. Express's parser would lose repeated names and brackets, and URLSearchParams would make U+FFFD of other bytes.
  */
 export function readQuery(url: string) {
-  const start = url.indexOf('?');
+  const [, query = ''] = /\?(.*)/s.exec(url) ?? [];
   const values: Record<string, string> = Object.create(null) as Record<string, string>;
   const repeated = new Set<string>();
-  if (start === -1) return { values, repeated };
-  // URLSearchParams drops one question mark. It must not be that of the first name.
-  for (const [name, value] of new URLSearchParams(url.slice(start))) {
+  const malformed = new Set<string>();
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const [, sentName = '', sentValue = ''] = /^([^=]*)=?(.*)/s.exec(pair)!;
+    // A name that cannot be decoded stays as it was sent, and is unknown.
+    const name = decoded(sentName) ?? sentName;
+    const value = decoded(sentValue);
     if (name in values) repeated.add(name);
-    values[name] = value;
+    if (value === undefined) malformed.add(name);
+    values[name] = value ?? '';
   }
-  return { values, repeated };
+  return { values, repeated, malformed };
+}
+
+/** Decodes a name or value of a query; undefined if it is not percent-encoded UTF-8 (RFC 3986, section 2.1). */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
 }

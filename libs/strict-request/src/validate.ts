@@ -16,6 +16,8 @@ export interface InputDescription {
   readonly noun: 'field' | 'parameter' | 'header';
   /** The names that the input has more than once, which is not allowed. */
   readonly repeated?: ReadonlySet<string>;
+  /** The names whose values are not percent-encoded UTF-8. */
+  readonly malformed?: ReadonlySet<string>;
   /** Whether a message about an unknown name lists the known ones. */
   readonly listsKnown?: boolean;
 }
@@ -45,7 +47,7 @@ export function validate<T extends object>(dto: Dto<T>, input: object, descripti
 export function checkInput<T extends object>(
   dto: Dto<T>,
   input: object,
-  { repeated }: InputDescription,
+  { repeated, malformed }: InputDescription,
 ): CheckResult<T> {
   const properties = propertiesOf(dto);
   const instance = new dto();
@@ -58,6 +60,8 @@ export function checkInput<T extends object>(
   for (const [name, { rules }] of properties) {
     const error = errors.find(({ property }) => property === name);
     if (repeated?.has(name)) faults.push(faultOf(name, null, 'repeated', 'must not be repeated'));
+    else if (malformed?.has(name))
+      faults.push(faultOf(name, null, 'characters', 'must be percent-encoded UTF-8'));
     else if (error) {
       const [message] = Object.values(error.constraints!);
       const found = rules.map((rule) => rule(error.value, instance));
