@@ -2,7 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Column, DataSource, Entity, type EntityTarget, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import {
+  Column,
+  DataSource,
+  DefaultNamingStrategy,
+  Entity,
+  type EntityTarget,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
+} from 'typeorm';
 import { TimeLogCoreModule } from '../../libs/host-kit/src/index.js';
 import {
   PageRequest,
@@ -34,7 +43,7 @@ class Approval {
 const TAKEN =
   /^the schema has time logs already, under another entityPrefix or made by synchronize: give each DataSource with time logs a schema of its own, or drop what synchronize has made$/;
 const UNFIT =
-  /^the schema and the entityPrefix of a DataSource with time logs must not contain \$\$, ; or "$/;
+  /^the schema and the entityPrefix of a DataSource with time logs, and the names of its namingStrategy, must not contain \$\$, ; or "$/;
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -141,6 +150,52 @@ describe('the names of a host', () => {
     await queryOnce(database.url, `create schema "${name}"`);
     await expect(countIn({ schema: name })).rejects.toThrow(UNFIT);
     await expect(countIn({ schema: name, migrationsRun: false })).rejects.toThrow(UNFIT);
+  });
+});
+
+/** Changes the names that entities give their tables. */
+class PrefixedNames extends DefaultNamingStrategy {
+  override tableName(target: string, given: string | undefined): string {
+    return `app ${super.tableName(target, given)}`;
+  }
+}
+
+/** Names tables by their classes alone. */
+class ClassNames extends DefaultNamingStrategy {
+  override tableName(target: string): string {
+    return target;
+  }
+
+  override prefixTableName(prefix: string, name: string): string {
+    return `${prefix}.${name}`;
+  }
+}
+
+describe('a naming strategy of a host', () => {
+  it.each([
+    ['changes given names', new PrefixedNames(), ['app approvals', 'app time_logs']],
+    ['ignores given names', new ClassNames(), ['Approval', 'TimeLog']],
+  ])('that %s names our tables too', async (_what, namingStrategy, tables) => {
+    const given = { namingStrategy, synchronize: true, entities };
+    expect(await countIn(given)).toEqual([2, 2]);
+    expect(await countIn(given)).toEqual([4, 4]);
+    const found = await queryOnce<{ name: string }>(
+      database.url,
+      `select tablename as name from pg_tables where schemaname = 'public'`,
+    );
+    expect(found.map(({ name }) => name)).toEqual(expect.arrayContaining(tables));
+    // TypeORM's own statements find what ours have stored.
+    const logs = await withDataSource(given, (dataSource) => dataSource.getRepository(TimeLog).find());
+    expect(logs).toHaveLength(4);
+  });
+
+  it('that changes given names also adds the prefix, in a schema', async () => {
+    const given = { namingStrategy: new ClassNames(), schema: 'ours', entityPrefix: 'our' };
+    await queryOnce(database.url, 'create schema ours');
+    expect(await countIn(given)).toEqual([2, 2]);
+    expect(await queryOnce(database.url, 'select count(*)::integer from ours."our.TimeLog"')).toEqual([
+      { count: 2 },
+    ]);
   });
 });
 

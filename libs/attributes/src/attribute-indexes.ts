@@ -7,6 +7,7 @@ import {
   DATABASE_CHECK,
   type DatabaseCheck,
   indexedAttribute,
+  TimeLog,
   TimeLogAttributes,
 } from '../../../src/time-log/index.js';
 
@@ -15,7 +16,6 @@ const LOCK_KEY = 0x6c6f672d61747472n;
 const POLL_INTERVAL_MS = 100;
 /** The longest name of an index, in bytes. PostgreSQL would cut a longer one. */
 const MAX_NAME_BYTES = 63;
-const TABLE = 'time_logs';
 /** The start and end of the name of an index, around the name of its attribute. */
 const START = 'time_logs_attribute_';
 const END = '_idx';
@@ -55,7 +55,7 @@ export async function updateAttributeIndexes(
   const dataSource = dataSourceOf(runner);
   const start = `${dataSource.options.entityPrefix ?? ''}${START}`;
   const wanted = new Map([...filters].map((filter) => [nameOf(start, filter), filter]));
-  const indexes = { runner, table: qualified(dataSource, TABLE), start, wanted };
+  const indexes = { runner, table: qualified(dataSource, 'time_logs', TimeLog), start, wanted };
   const found = await findIndexes(indexes);
   if (found.length === wanted.size && found.every((index) => isRight(indexes, index))) return [];
   const lock = await lockIndexes(indexes, signal);
@@ -78,7 +78,7 @@ export async function indexFault(database: Database, filters: Iterable<string>):
       where not exists (select from pg_index
         where indexrelid = to_regclass(name) and indrelid = to_regclass($3) and indisvalid)
       order by place limit 1`,
-    [names, names.map((name) => database.routine(`${START}${name}${END}`)), database.routine(TABLE)],
+    [names, names.map((name) => database.routine(`${START}${name}${END}`)), database.table(TimeLog)],
   );
   return row && `attributes.${row.attribute} has no index`;
 }

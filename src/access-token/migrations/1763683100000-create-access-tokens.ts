@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { qualified } from '../../database/index.js';
+import { AccessToken } from '../access-token.js';
 
 /** Creates the current table in a new database. A database of version 0.3 has it, by migrations of its own. */
 export class CreateAccessTokens1763683100000 implements MigrationInterface {
@@ -7,7 +8,7 @@ export class CreateAccessTokens1763683100000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      create table ${qualified(runner.dataSource, 'access_tokens')} (
+      create table ${qualified(runner.dataSource, 'access_tokens', AccessToken)} (
         id uuid not null constraint access_tokens_pkey primary key,
         name text not null,
         digest bytea not null constraint access_tokens_digest_key unique,
@@ -24,6 +25,6 @@ export class CreateAccessTokens1763683100000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`drop table ${qualified(runner.dataSource, 'access_tokens')}`);
+    await runner.query(`drop table ${qualified(runner.dataSource, 'access_tokens', AccessToken)}`);
   }
 }

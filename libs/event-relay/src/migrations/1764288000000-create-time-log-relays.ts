@@ -1,12 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { dataSourceOf, qualified } from '../../../../src/database/index.js';
+import { RelayCheckpoint } from '../relay-checkpoint.entity.js';
 
 export class CreateTimeLogRelays1764288000000 implements MigrationInterface {
   readonly name = 'CreateTimeLogRelays1764288000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      create table ${qualified(dataSourceOf(runner), 'time_log_relays')} (
+      create table ${qualified(dataSourceOf(runner), 'time_log_relays', RelayCheckpoint)} (
         sink text not null,
         position bigint not null,
         id uuid not null,
@@ -17,6 +18,6 @@ export class CreateTimeLogRelays1764288000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`drop table ${qualified(dataSourceOf(runner), 'time_log_relays')}`);
+    await runner.query(`drop table ${qualified(dataSourceOf(runner), 'time_log_relays', RelayCheckpoint)}`);
   }
 }

@@ -1,5 +1,7 @@
+import type { Abstract } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { fullyQualified } from '../../../database/index.js';
+import { ENTITIES_BY_TABLE } from '../time-log.entities.js';
 import { TEXTS } from './texts.js';
 
 /** A table or function; each `'` is a level of quotes around it. */
@@ -23,11 +25,13 @@ async function runFiles(runner: QueryRunner, files: readonly string[]): Promise<
   await runText(runner, 'select {{attach_time_log_triggers}}()');
 }
 
+const ENTITIES: Readonly<Record<string, Abstract<unknown> | undefined>> = ENTITIES_BY_TABLE;
+
 /** Runs SQL whose placeholders become names with the schema and prefix of the DataSource. */
 async function runText(runner: QueryRunner, sql: string): Promise<void> {
   const names = new Map<string, string>();
   for (const [placeholder, name, quotes] of sql.matchAll(PLACEHOLDER)) {
-    const full = await fullyQualified(runner, name!);
+    const full = await fullyQualified(runner, name!, ENTITIES[name!]);
     names.set(placeholder, full.replaceAll("'", "'".repeat(2 ** quotes!.length)));
   }
   await runner.query(sql.replace(PLACEHOLDER, (placeholder) => names.get(placeholder)!));
