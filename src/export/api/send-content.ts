@@ -15,11 +15,14 @@ export async function sendContent(
   rate = RATE,
 ): Promise<void> {
   let [bytes, waited] = [0, 0];
+  let resume = (): void => undefined;
+  // Only once: a middleware that compresses adds it to a stream of its own, from which `off` would not remove it.
+  response.on('drain', () => resume());
   for (let part = first; !part.done; part = await parts.next()) {
     bytes += part.value.length;
     if (response.write(part.value)) continue;
     const begun = performance.now();
-    await drained(response, signal, rate.waitMs - waited);
+    await waitFor((drained) => (resume = drained), signal, rate.waitMs - waited);
     waited += performance.now() - begun;
     if (waited < rate.waitMs) continue;
     if (bytes < rate.bytes) throw new Error('the client reads less than 256 kB a second');
@@ -27,19 +30,22 @@ export async function sendContent(
   }
 }
 
-/** Resolves when a client has read, or after a time. Throws the reason of the signal. */
-function drained(response: ServerResponse, signal: AbortSignal, milliseconds: number): Promise<void> {
+/** Resolves when `start` calls its callback, or after a time. Throws the reason of the signal. */
+function waitFor(
+  start: (callback: () => void) => void,
+  signal: AbortSignal,
+  milliseconds: number,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => () => {
       clearTimeout(timer);
-      response.off('drain', onDrain);
       signal.removeEventListener('abort', onAbort);
       act();
     };
-    const onDrain = settle(resolve);
+    const end = settle(resolve);
     const onAbort = settle(() => reject(signal.reason as Error));
-    const timer = setTimeout(onDrain, milliseconds);
-    response.once('drain', onDrain);
+    const timer = setTimeout(end, milliseconds);
+    start(end);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
   });
