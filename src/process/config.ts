@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { parseSettings, PROJECT, SECRETS, SETTINGS } from './settings.js';
+import { TIME_LOG_LIMITS } from '../time-log/time-log.limits.js';
+import { GONE_SETTINGS, parseSettings, PROJECT, SECRETS, SETTINGS } from './settings.js';
 import { suggestSettings } from './suggest-setting.js';
 
 /** Invalid settings. The message has a line for each one, with its name and the valid values. */
@@ -24,6 +25,8 @@ export function loadProcessConfig(
   try {
     const config = loadConfig(process.env, process.stdout.isTTY);
     if (hasDotEnv) report(`settings that the environment does not set are read from ${DOT_ENV}`, 'log');
+    const gone = GONE_SETTINGS.filter((name) => process.env[name]);
+    if (gone.length > 0) report(`gone since 0.4, and without effect: ${gone.join(', ')}`, 'warn');
     for (const suggestion of suggestions) report(suggestion, 'warn');
     return config;
   } catch (error) {
@@ -83,6 +86,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     ...settings,
     /** Whether log lines are JSON. Otherwise they are readable text for a terminal. */
     logAsJson: settings.isProduction || !isTerminal,
+    limits: { ...settings.limits, writeQueue: TIME_LOG_LIMITS.writeQueue },
   };
 }
 

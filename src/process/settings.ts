@@ -180,7 +180,6 @@ const LIMITS = {
   ),
   /** The maximum number of connections to the database. */
   poolSize: setting('POOL_SIZE', wholeNumber(2, 1_000).default(10)),
-  writeQueue: setting('WRITE_QUEUE', wholeNumber(1, 100_000).default(TIME_LOG_LIMITS.writeQueue)),
   /** In hours. */
   keyLifetime: setting(
     'KEY_LIFETIME',
@@ -205,6 +204,9 @@ export const SETTINGS = [
   ...Object.values({ ...GENERAL, ...JWT, ...LIMITS }).map(({ variable }) => variable),
   ...SECRETS.map((name) => `${name}_FILE`),
 ];
+
+/** The settings of 0.3 that are gone. */
+export const GONE_SETTINGS = ['WRITE_QUEUE'];
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Group = Readonly<Record<string, ReturnType<typeof setting>>>;

@@ -80,11 +80,7 @@ export { TIME_LOG_PARTS } from './time-log.module.js';
 export { DEFAULT_EVENT_SOURCE, TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 export { READ, WRITE } from './time-log.scopes.js';
 export { CreateTimeLogDto, valuesOf } from './wire/create-time-log.dto.js';
-export {
-  LargeResponseLimiter,
-  MAX_SMALL_LIST_ITEMS,
-  type ReportBytes,
-} from './wire/large-response-limiter.js';
+export { LargeLists } from './wire/large-lists.js';
 export { TimeLogFilterDto } from './wire/time-log-filter.dto.js';
 export { criteriaOfChecked, type ListCriteria, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
 export { itemsResponse, listResponse, logResponse, type TimeLogResponse } from './wire/time-log-bodies.js';

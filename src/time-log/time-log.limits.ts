@@ -6,17 +6,17 @@ export const TIME_LOG_LIMITS = {
   batchLimit: 1_048_576,
   /** The maximum total time that a request waits, in milliseconds. */
   deadline: 2_500,
-  /** The maximum number of creates that wait for a commit, of other changes, and of a fifth of the logs of batches. */
+  /** The maximum number of creates that wait for a commit. */
   writeQueue: 2_000,
   /** The time for which idempotency keys are kept, in hours. */
   keyLifetime: 24,
 };
 
 /**
- * The share of the deadline that a costly read may wait in a queue. The statement gets the rest. Without it, under
+ * The share of the deadline that a costly read or a large list may wait. The statement gets the rest. Without it, under
  * load, all reads would start too late to meet the deadline.
  */
-export const QUEUE_SHARE = 0.4;
+export const WAIT_SHARE = 0.4;
 
 /** The limits of time logs, all of them set. */
 export type TimeLogLimits = typeof TIME_LOG_LIMITS;

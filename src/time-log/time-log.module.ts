@@ -20,9 +20,9 @@ import {
   type WriteLimits,
 } from './infrastructure/typeorm-time-log.repository.js';
 import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
-import { limitsOf, QUEUE_SHARE } from './time-log.limits.js';
+import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
-import { LargeResponseLimiter } from './wire/large-response-limiter.js';
+import { LargeLists } from './wire/large-lists.js';
 
 /**
  * The parts of TimeLogModule, for modules that replace some of them. Its type names no controller: the types of
@@ -54,12 +54,11 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
       inject: [TIME_LOG_OPTIONS],
       useFactory: ({ limits }: TimeLogOptions): RequestRules => limitsOf(limits),
     },
-    // Requests and messages share one limiter.
     {
-      provide: LargeResponseLimiter,
-      inject: [REQUEST_RULES],
-      useFactory: ({ deadline }: RequestRules) =>
-        new LargeResponseLimiter({ queueMs: QUEUE_SHARE * deadline }),
+      provide: LargeLists,
+      inject: [REQUEST_RULES, TimeLogAttributes],
+      useFactory: ({ deadline }: RequestRules, { areKnown }: TimeLogAttributes) =>
+        new LargeLists(deadline, areKnown),
     },
     ...TOTALS.providers,
     ...FEED.providers,
@@ -70,7 +69,7 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
     TimeLogRepository,
     TypeOrmTimeLogRepository,
     REQUEST_RULES,
-    LargeResponseLimiter,
+    LargeLists,
     ...TOTALS.exports,
     ...FEED.exports,
     ...EXPORT.exports,

@@ -103,7 +103,6 @@ async function life({ url }: TestDatabase): Promise<unknown> {
       changes,
       lists,
       totals,
-      weight: await repository.weigh(ALL, PageRequest.of(1, 9), ALL_PROJECTS),
       backlog: (await feed.backlog({ position: '0', logId: PROJECT }, 9)).events,
       last: await happened(),
       counts: await new TimeLogCounts(database).verify(),

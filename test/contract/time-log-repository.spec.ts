@@ -172,22 +172,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   beforeEach(() => database.dataSource.query('truncate time_logs'));
   afterAll(() => proxy.close());
 
-  it('weighs the texts of a page, and of events, without reading them', async () => {
-    const [filter, page] = [
-      { projectIds: [values.projectId], period: Period.of(undefined, undefined) },
-      PageRequest.of(2, 2),
-    ];
-    expect(await repository.weigh(filter, page, ALL_PROJECTS)).toBe(0);
-    expect(await feedOf(repository).weighEvents(undefined, 2)).toBe(0);
-    for (const [number, description] of ['a', 'bc', '😀', 'defgh'].entries()) {
-      await repository.add(TimeLog.record({ ...values, description }, logNumber(900 + number).id));
-    }
-    // The newest log comes first in a page, the oldest in the feed.
-    expect(await repository.weigh(filter, page, ALL_PROJECTS)).toBe(3);
-    expect(await feedOf(repository).weighEvents(undefined, 3)).toBe(7);
-  });
-
-  it.each(['find', 'weigh', 'totals'] as const)(
+  it.each(['find', 'totals'] as const)(
     'ends %s with attributes at the deadline, and says what to do',
     async (read) => {
       const blocker = await database.transaction();
@@ -197,7 +182,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       await expect(
         read === 'totals'
           ? totalsOf(repository).totals(filter, undefined, ...rest)
-          : repository[read](filter, ...rest),
+          : repository.find(filter, ...rest),
       ).rejects.toMatchObject({
         ...unavailable,
         message: 'too many logs match: name a project or a shorter period',

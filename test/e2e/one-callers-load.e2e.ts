@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { overTransport } from '../messages/test-clients.js';
@@ -6,15 +6,14 @@ import { messageOptions } from '../messages/host.js';
 import { aroundStatements } from '../support/around-statements.js';
 import {
   connectMessages,
-  LargeResponseLimiter,
-  PageRequest,
-  Period,
+  LargeLists,
+  loadConfig,
   scopes as scopesOfService,
-  TotalsService,
   TypeOrmTimeLogRepository,
 } from '../support/compiled.js';
 import { type Gate, newGate } from '../support/gate.js';
 import {
+  type Answer,
   correct,
   create,
   idOf,
@@ -31,6 +30,8 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 import { unusedPort } from '../support/unused-port.js';
 
 const OTHER_PROJECT = 'b0000000-0000-4000-8000-00000000000f';
+/** No verdict depends on the speed of the machine. */
+const { limits } = loadConfig({}, false);
 const scopes = scopesOfService.map(({ name }) => name);
 const NOT_FOUND = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
 
@@ -43,7 +44,7 @@ let end: () => void;
 beforeAll(async () => {
   const port = await unusedPort();
   const messagesUrl = `tcp://127.0.0.1:${port}`;
-  app = await startTestApp({ messagesUrl });
+  app = await startTestApp({ messagesUrl, limits: { ...limits, deadline: 60_000 } });
   await connectMessages(app.app, messageOptions(messagesUrl));
   client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
   end = aroundStatements(app.dataSource, async (sql, run) => {
@@ -66,108 +67,136 @@ const hold = (text: string): Gate[] => {
   held = { text, gates };
   return gates;
 };
+/** Opens the gates of all requests, also those that come, and returns the answers. */
+const openAll = async <T>(gates: readonly Gate[], asked: readonly Promise<T>[]): Promise<T[]> => {
+  const opening = setInterval(() => gates.forEach((gate) => gate.open()));
+  try {
+    return await Promise.all(asked);
+  } finally {
+    clearInterval(opening);
+    held = undefined;
+  }
+};
 const tokenOf = async (name: string, projects?: string[]) =>
   (await app.tokens.create({ name, scopes, ...(projects && { projects }) })).token;
-const sums = (token: string, query: string) =>
-  send({ port: app.port, token }, `${TIME_LOGS}/totals?${query}`).then(({ status }) => status);
+const askForSums = (token: string, query: string) =>
+  send({ port: app.port, token }, `${TIME_LOGS}/totals?${query}`);
+const sums = (token: string, query: string) => askForSums(token, query).then(({ status }) => status);
+/** Sums by day of 9,999 years. */
+const LONG = 'by=day&from=0001-01-01&to=9999-12-31';
+/** Half of the default pool. */
+const COSTLY_READS = 5;
 
-describe('while one caller asks for more long sums than there are connections', () => {
-  const asked: Promise<unknown>[] = [];
+describe('while one caller asks for long sums over 30 connections', () => {
+  let asked: Promise<Answer>[];
   let gates: Gate[];
 
-  beforeAll(async () => {
-    expect((await create(app, LOG)).status).toBe(201);
-    await app.dataSource.query(
-      `insert into time_logs (id, project_id, duration, description, date)
-       select (lpad(to_hex(n), 8, '0') || '-0000-7000-8000-000000000000')::uuid, $1, 1, '', date '2000-01-01' + n * 32
-         from generate_series(1, 200) n`,
-      [OTHER_PROJECT],
-    );
-    await app.dataSource.query('select fold_time_log_counts(1000)');
+  beforeEach(async () => {
     const attacker = await tokenOf('attacker', [OTHER_PROJECT]);
     gates = hold('page_time_log_group_sums');
-    for (let count = 0; count < 12; count++) asked.push(sums(attacker, 'by=day'));
-    await eventually(() => expect(gates).toHaveLength(1));
+    asked = Array.from({ length: 30 }, () => askForSums(attacker, LONG));
+    await eventually(() => expect(gates).toHaveLength(COSTLY_READS));
   });
-  afterEach(() => {
-    held = { text: 'page_time_log_group_sums', gates };
-  });
-  afterAll(async () => {
-    const opening = setInterval(() => gates.forEach((gate) => gate.open()));
-    await Promise.all(asked);
-    clearInterval(opening);
-  });
+  afterEach(() => openAll(gates, asked));
 
-  it('others create, list, and get sums of one project', async () => {
-    const begun = gates.length;
+  it('they take half of the pool, and others create, list, and get sums of one project', async () => {
     expect((await create(app, LOG)).status).toBe(201);
-    expect((await list(app, `projectId=${PROJECT}`)).status).toBe(200);
+    expect((await list(app)).status).toBe(200);
+    expect((await list(app, `projectId=${PROJECT}&limit=100`)).status).toBe(200);
     expect(await sums(app.token, `projectId=${PROJECT}`)).toBe(200);
     expect(await sums(app.token, `projectId=${PROJECT}&by=project`)).toBe(200);
-    expect(gates).toHaveLength(begun);
-  });
-
-  it('a bound caller lists several projects that have few rows of counts', async () => {
-    const token = await tokenOf('bound', [PROJECT, OTHER_PROJECT]);
-    expect((await list({ port: app.port, token })).status).toBe(200);
-  });
-
-  it.each(['from=2026-01-01&to=2026-01-31&by=day', 'by=month'])(
-    'a small sum runs at once: %s',
-    async (query) => {
-      const begun = gates.length;
-      const sum = sums(app.token, `projectId=${PROJECT}&${query}`);
-      await eventually(() => expect(gates).toHaveLength(begun + 1));
-      gates.at(-1)!.open();
-      expect(await sum).toBe(200);
-    },
-  );
-
-  it('sums of all projects run one at a time, over HTTP, messages and in process', async () => {
-    const others = hold('page_time_log_project_sums');
-    asked.push(
-      sums(app.token, 'by=project'),
-      overTransport(client).totals({ accessToken: app.token, query: { by: 'project' } }),
-      app.app.get(TotalsService).totals({ period: Period.of() }, 'project', PageRequest.of(1, 50)),
-    );
-    // A later request over each way is answered first.
     expect(await overTransport(client).list({ accessToken: app.token })).toMatchObject({ answer: {} });
+    expect(gates).toHaveLength(COSTLY_READS);
+  });
+
+  it('a short sum by day runs at once', async () => {
+    const sum = sums(app.token, `projectId=${PROJECT}&by=day&from=2026-01-01&to=2026-01-31`);
+    await eventually(() => expect(gates).toHaveLength(COSTLY_READS + 1));
+    gates.at(-1)!.open();
+    expect(await sum).toBe(200);
+  });
+
+  it('the costly read of another caller comes next', async () => {
+    const others = hold('page_time_log_project_sums');
+    const other = sums(app.token, 'by=project');
+    // A later request of the same caller is answered first.
     expect((await list(app)).status).toBe(200);
-    expect(others).toHaveLength(0);
+    gates[0]!.open();
+    await eventually(() => expect(others).toHaveLength(1));
+    expect(gates).toHaveLength(COSTLY_READS);
+    others[0]!.open();
+    expect(await other).toBe(200);
   });
 });
 
-describe('while a large page is made, a page with few logs and a limit of 1000 is answered', () => {
-  const projectId = 'c0000000-0000-4000-8000-00000000000f';
+it('one caller gets all of its long sums', async () => {
+  const gates = hold('page_time_log_group_sums');
+  const asked = Array.from({ length: 30 }, () => askForSums(app.token, LONG));
+  await eventually(() => expect(gates).toHaveLength(COSTLY_READS));
+  const statuses = (await openAll(gates, asked)).map(({ status }) => status);
+  expect(statuses).toEqual(statuses.map(() => 200));
+});
+
+it('a request that waits too long for costly reads is refused, and says when to try again', async () => {
+  const hurried = await startTestApp({ limits: { ...limits, deadline: 500 } });
   const gate = newGate();
-  let large: Promise<unknown>;
-  beforeAll(async () => {
-    expect((await create(app, { ...LOG, projectId })).status).toBe(201);
-    large = app.app
-      .get(LargeResponseLimiter)
-      .make(
-        {},
-        { isClosed: () => false, sent: () => gate.opened, close: () => undefined },
-        { estimateBytes: async () => undefined, make: () => gate.opened },
-      );
+  const { costlyReads } = hurried.app.get(TypeOrmTimeLogRepository);
+  const others = Array.from({ length: COSTLY_READS }, () => costlyReads.run('busy', () => gate.opened));
+  const statements: string[] = [];
+  const unwatch = aroundStatements(hurried.dataSource, (sql, run) => {
+    statements.push(sql);
+    return run();
+  });
+  try {
+    const answer = await send(hurried, `${TIME_LOGS}/totals?${LONG}`);
+    expect(outcome(answer)).toEqual([503, refusal('SERVICE_UNAVAILABLE', expect.any(String) as never)]);
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(statements.filter((sql) => sql.includes('group_sums'))).toEqual([]);
+  } finally {
+    gate.open();
+    await Promise.all(others);
+    unwatch();
+    await hurried.close();
+  }
+});
+
+describe('while large lists of one caller are formed', () => {
+  const gate = newGate();
+  const large: Promise<unknown>[] = [];
+  beforeAll(() => {
+    const lists = app.app.get(LargeLists);
+    for (let count = 0; count < 3; count++) large.push(lists.form('busy', () => gate.opened));
   });
   afterAll(async () => {
     gate.open();
-    await large;
+    await Promise.all(large);
   });
 
-  it('over HTTP, as logs and as events', async () => {
-    const query = `projectId=${projectId}&limit=1000`;
-    expect((await list(app, query)).body).toMatchObject({ data: [{ projectId }], meta: { total: 1 } });
-    await eventually(async () =>
-      expect((await send(app, `${TIME_LOGS}/events?${query}`)).body).toMatchObject([{ data: { projectId } }]),
-    );
+  it('small ones are answered over HTTP, as logs and as events, and over TCP', async () => {
+    expect((await list(app, 'limit=100')).status).toBe(200);
+    expect((await send(app, `${TIME_LOGS}/events?limit=100`)).status).toBe(200);
+    const page = await overTransport(client).list({ accessToken: app.token, query: { limit: 100 } });
+    expect(page).toMatchObject({ answer: { success: true } });
   });
 
-  it('over TCP', async () => {
-    const query = { projectId, limit: 1_000 };
-    const page = await overTransport(client).list({ accessToken: app.token, query });
-    expect(page).toMatchObject({ answer: { data: [{ projectId }], meta: { total: 1 } } });
+  it('large ones wait, over HTTP, as logs and as events, and over TCP', async () => {
+    const gates = hold('time_log');
+    const query = { limit: 101 };
+    const asked = [
+      list(app, 'limit=101'),
+      send(app, `${TIME_LOGS}/events?limit=101`),
+      overTransport(client).list({ accessToken: app.token, query }),
+    ];
+    const small = list(app);
+    await eventually(() => expect(gates).toHaveLength(1));
+    gates[0]!.open();
+    expect((await small).status).toBe(200);
+    expect(gates).toHaveLength(1);
+    held = undefined;
+    gate.open();
+    const [logs, events, message] = await Promise.all(asked);
+    expect([logs, events]).toMatchObject([{ status: 200 }, { status: 200 }]);
+    expect(message).toMatchObject({ answer: { success: true } });
   });
 });
 
@@ -179,10 +208,7 @@ it('far pages of one caller take half of the connections, and the next list runs
   await eventually(() => expect(gates).toHaveLength(6));
   gates.at(-1)!.open();
   expect((await next).status).toBe(200);
-  const opening = setInterval(() => gates.forEach((gate) => gate.open()));
-  const statuses = (await Promise.all(asked)).map(({ status }) => status);
-  clearInterval(opening);
-  held = undefined;
+  const statuses = (await openAll(gates, asked)).map(({ status }) => status);
   expect(statuses).toEqual(statuses.map(() => 200));
 });
 
@@ -209,21 +235,15 @@ describe('corrections', () => {
     expect((await own).status).toBe(200);
   });
 
-  it('of one log run for its callers in rotation', async () => {
-    const busy = await tokenOf('busy');
-    const repository = app.app.get(TypeOrmTimeLogRepository);
+  it('of one log run one at a time, and those of other logs meanwhile', async () => {
     const gates = hold('for no key update of log');
-    const order: string[] = [];
-    const ask = (name: string, token: string) =>
-      correctBy(token, PROJECT, 4 + order.length).then(({ status }) => order.push(`${name} ${status}`));
-    const asked = Array.from({ length: 5 }, () => ask('busy', busy));
-    await eventually(() => expect([gates.length, repository.queueLength]).toEqual([1, 4]));
-    asked.push(ask('owner', app.token));
-    await eventually(() => expect(repository.queueLength).toBe(5));
-    const opening = setInterval(() => gates.forEach((gate) => gate.open()));
-    await Promise.all(asked);
-    clearInterval(opening);
-    expect(order.indexOf('owner 200')).toBeLessThanOrEqual(2);
-    expect(order.filter((text) => text.endsWith(' 200'))).toHaveLength(6);
+    const asked = [4, 5, 6].map((duration) => correctBy(app.token, PROJECT, duration));
+    const other = correct(app, idOf(await create(app)), { ...LOG, duration: 7 });
+    await eventually(() => expect(gates).toHaveLength(2));
+    expect(app.app.get(TypeOrmTimeLogRepository).queueLength).toBe(2);
+    gates[1]!.open();
+    expect((await other).status).toBe(200);
+    const statuses = (await openAll(gates, asked)).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200]);
   });
 });

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
-import { aroundStatements } from '../support/around-statements.js';
 import { withSql } from '../support/backup-rows.js';
 import { loadConfig } from '../support/compiled.js';
 import { DECLARED_TOKEN } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
-import { newGate } from '../support/gate.js';
 import { answersIn, sendRaw } from '../support/raw-http.js';
 import { create, createAll, idOf, LOG, outcome, refusal, sendBytes } from '../support/requests.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
@@ -30,7 +28,6 @@ describe('the limits that the environment sets', () => {
         BATCH_LIMIT: '3000',
         DEADLINE: '0.2',
         POOL_SIZE: '2',
-        WRITE_QUEUE: '3',
       }),
     );
     service = { ...started, token: DECLARED_TOKEN };
@@ -88,28 +85,6 @@ describe('the limits that the environment sets', () => {
     timers.mockRestore();
     await eventually(async () => expect((await create(service)).status).toBe(201));
   });
-});
-
-it('WRITE_QUEUE bounds the creates that wait', async () => {
-  const { limits } = loadConfig({ WRITE_QUEUE: '3' }, false);
-  const app = await startTestApp({ limits: { ...limits, deadline: 60_000 } });
-  try {
-    const commit = newGate();
-    const unwatch = aroundStatements(app.dataSource, async (text, run) => {
-      if (text.includes('insert into')) await commit.opened;
-      return run();
-    });
-    const statuses: number[] = [];
-    const creates = Array.from({ length: 10 }, async () => statuses.push((await create(app)).status));
-    // One is being written, and three may wait.
-    await eventually(() => expect(statuses).toEqual(Array(6).fill(503)));
-    commit.open();
-    await Promise.all(creates);
-    expect(statuses.slice(6)).toEqual(Array(4).fill(201));
-    unwatch();
-  } finally {
-    await app.close();
-  }
 });
 
 it('KEY_LIFETIME is the time for which a key protects', async () => {

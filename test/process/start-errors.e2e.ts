@@ -10,6 +10,7 @@ import { linesOf, startHere } from '../support/service-here.js';
 import { endProcess, spawnService } from '../support/service-process.js';
 
 const slip = 'DATABSE_URL is not a setting and has no effect: did you mean DATABASE_URL?';
+const gone = 'gone since 0.4, and without effect: WRITE_QUEUE';
 
 describe('a start that cannot come to its end', () => {
   const inFolder = useFolder('time-logs-passwords-');
@@ -75,13 +76,15 @@ describe('a start that cannot come to its end', () => {
     await expect(startHere(env)).rejects.toMatchObject({ message });
   });
 
-  it('says for how long it waits and for which host, what is misspelt, and exits with 0 on a signal', async () => {
+  it('says for how long it waits and for which host, what is misspelt or gone, and exits with 0 on a signal', async () => {
     const { child, output, printed } = spawnService({
       DATABASE_URL: 'postgres://ada:sesame@db.invalid/logs',
       DATABSE_URL: 'postgres://a:b@c/d',
+      WRITE_QUEUE: '2000',
     });
     await printed(/waiting.*\n/);
     expect(linesOf(output()).map(({ level, msg }) => [level, msg])).toEqual([
+      ['warn', gone],
       ['warn', slip],
       [
         'warn',
@@ -97,6 +100,7 @@ describe('a start that cannot come to its end', () => {
     const migrating = runCommand('migrate', [], {
       DATABASE_URL: 'postgres://ada:sesame@127.0.0.1:1/logs',
       DATABSE_URL: 'x',
+      WRITE_QUEUE: '2000',
     });
     let said = '';
     migrating.child.stderr!.on('data', (chunk) => (said += String(chunk)));
@@ -107,6 +111,7 @@ describe('a start that cannot come to its end', () => {
       null,
       '',
       [
+        gone,
         slip,
         expect.stringMatching(
           /^ +\d+ s {2}waiting for the database at 127\.0\.0\.1:1, 15 s at most: connect ECONNREFUSED 127\.0\.0\.1:1$/,

@@ -16,7 +16,6 @@ import type * as Feed from '../../src/feed/index.js';
 import type * as Serve from '../../src/process/serve.js';
 import type * as TimeLog from '../../src/time-log/index.js';
 import type * as Totals from '../../src/totals/index.js';
-import type * as LargeResponseLimiterFile from '../../src/time-log/wire/large-response-limiter.js';
 
 /*
  * The compiled service, for tests that speak HTTP to it; every test run compiles it first (global-setup.mjs). Jest
@@ -49,9 +48,6 @@ const from = {
   databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
   feed: (await compiled('src/feed/index.js')) as typeof Feed,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
-  largeResponses: (await compiled(
-    'src/time-log/wire/large-response-limiter.js',
-  )) as typeof LargeResponseLimiterFile,
   packages: (await compiled('src/packages.js')) as typeof Packages,
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
   serve: (await compiled('src/process/serve.js')) as typeof Serve,
@@ -69,10 +65,10 @@ export const { Database } = from.database;
 export const { migrate, openDatabase, plainOptions } = from.databaseSetup;
 export const { EMBEDDED_DATABASES } = from.packages;
 export const { EdgeAdapter } = from.httpEdge;
-export const { LargeResponseLimiter } = from.largeResponses;
 export const { execute } = from.runCommand;
 export const { serve } = from.serve;
 export const {
+  LargeLists,
   PageRequest,
   Period,
   TimeLogCounts,

@@ -58,7 +58,6 @@ describe('the arguments of services', () => {
   const byLimit: Record<string, Call> = {
     events: (limit: never) => feed.events(undefined, limit),
     page: (limit: never) => feed.page(undefined, limit),
-    weighEvents: (limit: never) => feed.weighEvents(undefined, limit),
   };
   const others: Record<string, Call> = {
     'list and its projects': (projectIds: never) => logs.list({ projectIds }),
@@ -90,7 +89,6 @@ describe('the arguments of services', () => {
     totals: (options: never) => totals.totals({}, 'day', {}, options),
     events: (options: never) => feed.events(undefined, 1, options),
     page: (options: never) => feed.page(undefined, 1, options),
-    weighEvents: (options: never) => feed.weighEvents(undefined, 1, options),
     export: (options: never) => exports.export({}, 'csv', use, options),
   };
   const option = (name: string, wrong: unknown[], text: string): Case => [

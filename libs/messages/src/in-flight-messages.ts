@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ArgumentsHost,
@@ -7,13 +6,8 @@ import {
   Injectable,
   Optional,
 } from '@nestjs/common';
-import {
-  Drainable,
-  type RequestChange,
-  type ResponseChannel,
-  stateOf,
-} from '../../strict-request/src/index.js';
-import { messageIdOf, messageOf, patternOf, socketOf } from './rpc-message.js';
+import { Drainable, type RequestChange, stateOf } from '../../strict-request/src/index.js';
+import { messageIdOf, messageOf, patternOf } from './rpc-message.js';
 
 /** The maximum time that a shutdown waits for the replies to messages. */
 const DRAIN_TIMEOUT_MS = 5_000;
@@ -114,17 +108,6 @@ export class InFlightMessages extends Drainable implements BeforeApplicationShut
     return { id };
   }
 
-  /** Returns the response channel of the reply to a message. */
-  responseChannelOf(host: ArgumentsHost): ResponseChannel {
-    const socket = socketOf(host);
-    if (socket) return responseChannelTo(socket);
-    return {
-      isClosed: () => false,
-      sent: () => this.transport?.sent?.() ?? Promise.resolve(),
-      close: () => undefined,
-    };
-  }
-
   /** Whether the last replies had the time to leave the process. */
   private get hasFlushed(): boolean {
     return this.inFlight.size === 0 && performance.now() >= this.lastRemovedAt + FLUSH_MS;
@@ -165,14 +148,4 @@ function callerAndChangeOf(data: unknown): Pick<AnsweredMessage, 'caller' | 'cha
   if (typeof data !== 'object' || data === null) return { caller: undefined };
   const { caller, change } = stateOf(data);
   return { caller: caller?.id, change };
-}
-
-/** Returns the response channel of a client that has its own connection. */
-function responseChannelTo(socket: Socket): ResponseChannel {
-  return {
-    isClosed: () => socket.destroyed,
-    // Calls back when all earlier writes are done.
-    sent: () => new Promise((resolve) => socket.write('', resolve)),
-    close: () => socket.destroy(),
-  };
 }

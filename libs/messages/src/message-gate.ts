@@ -52,7 +52,6 @@ export class MessageGate implements CanActivate, NestInterceptor {
     this.inFlight.resume(context);
     const state = stateOf(data);
     if (state.readError) throw state.readError;
-    state.responseChannel = this.inFlight.responseChannelOf(context);
     requireBoundedMessage(data, this.rules.bodyLimit);
     // MessageErrorFilter ends messages that fail.
     return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(

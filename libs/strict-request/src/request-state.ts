@@ -22,16 +22,6 @@ export interface RequestChange {
   readonly count?: number;
 }
 
-/** The connection or broker that takes the response to a request or message. */
-export interface ResponseChannel {
-  /** Returns whether the client has disconnected. */
-  isClosed(): boolean;
-  /** Resolves when all written data has left the process or is lost. */
-  sent(): Promise<unknown>;
-  /** Drops the data that has not left the process. */
-  close(): void;
-}
-
 /** The result of the rule for an extra field. A rule may add its output. */
 export interface ExtraFieldResult {
   readonly faults: readonly Fault[];
@@ -108,8 +98,6 @@ export class RequestState extends CheckedInput {
   /** The objects of a batch after the check. */
   checkedItems: readonly CheckedInput[] = [];
   change: RequestChange | undefined = undefined;
-  /** The channel for the response to a message. */
-  responseChannel: ResponseChannel | undefined = undefined;
   /** The error of a message that was not read. It is reported after authentication. */
   readError: DomainError | undefined = undefined;
 }
@@ -180,12 +168,6 @@ export function withinDeadline<T>(request: object, work: Promise<T>): Promise<T>
     work.then(end, end);
     work.then(resolve, reject);
   });
-}
-
-/** Returns whether the deadline of a request has passed, so that its response is not needed. */
-export function isOverdue(request: object): boolean {
-  const remainingWaitMs = (request as Stateful)[STATE]?.remainingWaitMs;
-  return remainingWaitMs !== undefined && remainingWaitMs <= 0;
 }
 
 /** The request ids that a client may send: short, and harmless in a log and a header. */

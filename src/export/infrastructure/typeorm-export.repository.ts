@@ -20,7 +20,7 @@ export class TypeOrmExportRepository extends ExportRepository {
   /** The callers of the running exports. */
   private readonly running: (string | undefined)[] = [];
 
-  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'attributeReads' | 'database' | 'rows'>) {
+  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'costlyReads' | 'database' | 'rows'>) {
     super();
   }
 
@@ -75,7 +75,7 @@ export class TypeOrmExportRepository extends ExportRepository {
 
   /** Returns the number of logs: from the counts or, if attributes select them, by counting them. */
   private async totalOf({ filter, access }: ExportRequest, snapshot: Snapshot): Promise<number> {
-    const { attributeReads, database } = this.logs;
+    const { costlyReads, database } = this.logs;
     const { condition, projects, ofAttributes } = this.selectionOf(filter, access, snapshot);
     const ofProjects = projects && `array[${projects.join()}]::uuid[]`;
     const { from, to } = filter.period;
@@ -85,7 +85,7 @@ export class TypeOrmExportRepository extends ExportRepository {
         ? `select n as total from ${database.routine('sum_time_logs')}(${ofProjects ?? 'null'}, ${days.join()})`
         : `select count(*) as total from ${database.table(TimeLog)} log
             where ${condition}${ofProjects ? ` and project_id = any(${ofProjects})` : ''}`,
-      attributeReads.limit,
+      costlyReads.limit,
     );
     return Number(row!.total);
   }

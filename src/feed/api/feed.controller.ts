@@ -7,7 +7,7 @@ import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-lo
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
-import { LargeResponseLimiter } from '../../time-log/wire/large-response-limiter.js';
+import { LargeLists } from '../../time-log/wire/large-lists.js';
 import { projectIdsOf } from '../../time-log/domain/time-log.rules.js';
 import { FeedService } from '../application/feed.service.js';
 import type { FeedPage } from '../domain/feed.repository.js';
@@ -22,7 +22,7 @@ const EVENTS_TYPE = 'application/cloudevents-batch+json; charset=utf-8';
 @Controller('time-logs')
 export class FeedController extends TimeLogRoutes {
   constructor(
-    private readonly largeResponses: LargeResponseLimiter,
+    private readonly largeLists: LargeLists,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
     private readonly service: FeedService,
     @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
@@ -42,9 +42,8 @@ export class FeedController extends TimeLogRoutes {
       ...callOptionsOf(request[STATE].caller),
       projectIds: query.projectId === undefined ? undefined : projectIdsOf(query.projectId),
     };
-    await sendList(this.largeResponses, request, response, {
+    await sendList(this.largeLists, request, response, {
       limit,
-      estimateBytes: () => this.service.weighEvents(query.lastEventId, limit, options),
       make: async () => {
         const page = await this.service.page(query.lastEventId, limit, options);
         const isFiltered = options.projectIds !== undefined || options.access !== ALL_PROJECTS;

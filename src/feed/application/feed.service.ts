@@ -48,22 +48,6 @@ export class FeedService {
     const events = await this.repository.eventsAfter(place, limit);
     return { events, next: events.at(-1)?.id ?? lastEventId, isLast: events.length < limit };
   }
-
-  /**
-   * Returns a lower bound for the bytes of the events of a page, which is cheaper than reading them; undefined if
-   * the store has none. Throws like `page`.
-   */
-  async weighEvents(
-    lastEventId: string | undefined,
-    limit: number,
-    options: FeedOptions = {},
-  ): Promise<number | undefined> {
-    const projectIds = projectsOf(lastEventId, limit, options);
-    if (projectIds?.length === 0) return 0;
-    if (projectIds) return this.repository.weighEventsOfProjects?.(projectIds, lastEventId, limit);
-    const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
-    return this.repository.weighEvents?.(place, limit);
-  }
 }
 
 /** Checks a call, and returns the projects whose events it may and wants to read; undefined for all. */

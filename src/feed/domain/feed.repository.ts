@@ -41,17 +41,4 @@ export abstract class FeedRepository {
 
   /** Returns the number of events after a place; it counts no more than `limit`. */
   abstract backlog(place: FeedPlace, limit: number): Promise<Backlog>;
-
-  /**
-   * Returns the bytes of the texts of the next events, which is cheaper than reading them. It is optional:
-   * without it a page is read even if it does not fit into memory limits.
-   */
-  weighEvents?(place: FeedPlace | undefined, limit: number): Promise<number>;
-
-  /** Does the same for `eventsOfProjects`. */
-  weighEventsOfProjects?(
-    projectIds: readonly string[],
-    place: string | undefined,
-    limit: number,
-  ): Promise<number>;
 }

@@ -51,10 +51,6 @@ export class TypeOrmFeedRepository extends FeedRepository {
     return rows.map((row) => this.eventOf(row));
   }
 
-  override async weighEvents(place: FeedPlace | undefined, limit: number): Promise<number> {
-    return this.weigh(this.routine, [place?.position, place?.logId, limit]);
-  }
-
   override async eventsOfProjects(
     projectIds: readonly string[],
     place: string | undefined,
@@ -80,24 +76,6 @@ export class TypeOrmFeedRepository extends FeedRepository {
       ? end
       : sealPlace(await this.placeKey(), { mark: mark!, position: position!, logId: logId! });
     return { events, next, isLast };
-  }
-
-  override async weighEventsOfProjects(
-    projectIds: readonly string[],
-    place: string | undefined,
-    limit: number,
-  ): Promise<number> {
-    return this.weigh(this.projectRoutine, await this.projectValues(projectIds, place, limit));
-  }
-
-  private async weigh(routine: string, values: readonly unknown[]): Promise<number> {
-    const [row] = await this.logs.database
-      .query<{ bytes: string | null }>(
-        `select sum(${this.logs.rows.textBytes('log')}) as bytes from ${routine}`,
-        values,
-      )
-      .catch(throwGone);
-    return Number(row!.bytes);
   }
 
   private async projectValues(

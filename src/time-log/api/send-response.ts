@@ -1,17 +1,10 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ResponseChannel, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { callerOf } from '../../../libs/auth/src/index.js';
+import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { entityTagOf } from '../domain/entity-tag.js';
 import type { TimeLog } from '../domain/time-log.js';
-import {
-  type LargeResponseLimiter,
-  MAX_SMALL_LIST_ITEMS,
-  type ReportBytes,
-  type ResponseJob,
-} from '../wire/large-response-limiter.js';
+import type { LargeLists } from '../wire/large-lists.js';
 import { type JsonList, jsonListText, logJson } from '../wire/time-log-bodies.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -36,7 +29,7 @@ export function sendLog(response: ServerResponse, status: number, log: TimeLog):
 }
 
 /** A job that makes a list. */
-export interface ListJob extends Pick<ResponseJob<unknown>, 'estimateBytes'> {
+export interface ListJob {
   /** The maximum number of items. */
   readonly limit: number;
   /** Returns the list and its `Link` header. */
@@ -44,72 +37,40 @@ export interface ListJob extends Pick<ResponseJob<unknown>, 'estimateBytes'> {
   readonly type?: string;
 }
 
-/** Sends a list. Throws what the job throws and, if the list may be large, what LargeResponseLimiter throws. */
+/** Sends a list. Throws what the job throws and, if the list is large, what LargeLists throws. */
 export async function sendList(
-  limiter: LargeResponseLimiter,
+  lists: LargeLists,
   request: object,
   response: ServerResponse,
-  job: ListJob,
+  { limit, make, type }: ListJob,
 ): Promise<void> {
-  if (job.limit > MAX_SMALL_LIST_ITEMS) {
-    await sendInPieces(limiter, request, response, job);
+  if (!lists.isLarge(limit)) {
+    const { list, link } = await withinDeadline(request, make());
+    response.setHeader('Link', link);
+    sendJson(response, 200, jsonListText(list), type);
     return;
   }
-  const { list, link } = await withinDeadline(request, job.make());
-  response.setHeader('Link', link);
-  sendJson(response, 200, jsonListText(list), job.type);
-}
-
-/** Makes a list in pieces, so that other work can run in between, and sends them as fast as the client reads. */
-async function sendInPieces(
-  limiter: LargeResponseLimiter,
-  request: object,
-  response: ServerResponse,
-  { estimateBytes, make, type = JSON_TYPE }: ListJob,
-): Promise<void> {
-  const made = await limiter.make(request, responseChannelOf(response), {
-    estimateBytes,
-    make: async (reportBytes) => {
-      const { list, link } = await make();
-      return { link, pieces: await makePieces(list, reportBytes) };
-    },
+  const formed = lists.form(callerOf(request)?.id, async () => {
+    const { list, link } = await make();
+    return { link, pieces: await piecesOf(list) };
   });
-  if (!made) return;
-  const { link, pieces } = made;
+  const { link, pieces } = await withinDeadline(request, formed);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  response.writeHead(200, { Link: link, 'Content-Type': type, 'Content-Length': length });
-  // The access log reports a client that has disconnected.
-  await pipeline(Readable.from(drain(pieces)), response).catch(() => undefined);
+  response.writeHead(200, { Link: link, 'Content-Type': type ?? JSON_TYPE, 'Content-Length': length });
+  for (const piece of pieces) response.write(piece);
+  response.end();
 }
 
-function responseChannelOf(response: ServerResponse): ResponseChannel {
-  return {
-    isClosed: () => response.destroyed,
-    sent: async () => response.closed || once(response, 'close'),
-    close: () => response.destroy(),
-  };
-}
-
-async function makePieces({ before, items, after }: JsonList, reportBytes: ReportBytes): Promise<Buffer[]> {
+/** Returns the JSON of a list in pieces, between which other requests run. */
+async function piecesOf({ before, items, after }: JsonList): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
-  const add = (text: string) => {
-    const piece = Buffer.from(text);
-    pieces.push(piece);
-    reportBytes(piece.length);
-  };
   let [text, count] = [before, 0];
   for (const item of items) {
     text += count === 0 ? item : `,${item}`;
     if (++count % ITEMS_PER_PIECE > 0) continue;
-    add(text);
+    pieces.push(Buffer.from(text));
     text = '';
-    await nextTurn();
+    await nextIteration();
   }
-  add(text + after);
-  return pieces;
-}
-
-/** Yields the pieces and drops the references to them. */
-function* drain(pieces: Buffer[]): Generator<Buffer> {
-  for (let piece = pieces.shift(); piece; piece = pieces.shift()) yield piece;
+  return [...pieces, Buffer.from(text + after)];
 }

@@ -19,7 +19,7 @@ import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { callOptionsOf, type ChangeOptions } from '../application/call-options.js';
 import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
-import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
+import { LargeLists } from '../wire/large-lists.js';
 import { criteriaOfChecked, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { patchedValues } from '../wire/patch-time-log.js';
 import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from '../wire/record-time-logs.dto.js';
@@ -34,7 +34,7 @@ import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './time-log-ro
 export class TimeLogController extends TimeLogRoutes {
   constructor(
     private readonly timeLogs: TimeLogService,
-    private readonly largeResponses: LargeResponseLimiter,
+    private readonly largeLists: LargeLists,
     @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
   ) {
     super(prepare);
@@ -49,9 +49,8 @@ export class TimeLogController extends TimeLogRoutes {
   ): Promise<void> {
     const { filter, page } = criteriaOfChecked(query, request[STATE]);
     const call = callOptionsOf(request[STATE].caller);
-    await sendList(this.largeResponses, request, response, {
+    await sendList(this.largeLists, request, response, {
       limit: page.limit,
-      estimateBytes: () => this.timeLogs.weigh(filter, page, call),
       make: async () => {
         const items = await this.timeLogs.items(filter, page, call);
         return { list: listJson(items, page), link: pageLinks(filter, page, items.total) };

@@ -22,7 +22,7 @@ import type { TransactionHandle } from '../domain/transaction-handle.js';
 export interface CallOptions {
   /** All projects by default, since the code of a host is trusted. */
   readonly access?: TimeLogAccess | undefined;
-  /** The caller, for hooks. Costly reads and changes serve callers in rotation, by id. */
+  /** The caller, for hooks. While others wait, the limits of costly reads and changes let an id use a quarter. */
   readonly caller?: Partial<Caller> | undefined;
 }
 

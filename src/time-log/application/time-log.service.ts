@@ -259,18 +259,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     return this.timeLogs.items(...readArguments(filter, page, options, this.attributes));
   }
 
-  /**
-   * Returns a lower bound for the bytes of such a page, which is cheaper than reading it; undefined if the
-   * store has none. Throws like `list`.
-   */
-  async weigh(
-    filter?: TimeLogFilterInput,
-    page?: PageInput,
-    options: CallOptions = {},
-  ): Promise<number | undefined> {
-    return this.timeLogs.weigh?.(...readArguments(filter, page, options, this.attributes));
-  }
-
   /** Returns the writer for the changes of a call, in its transaction if it has one. */
   private writesOf(options: RecordOptions): CallWrites {
     return this.wrap(this.plainWritesOf(options), options);

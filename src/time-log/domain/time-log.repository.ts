@@ -61,7 +61,7 @@ export type TimeLogWrites = Pick<
 /**
  * The port to the store of time logs. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable.
  * An adapter must enforce the access: logs outside it count as missing. `caller` is the id of the client; an
- * adapter uses it to serve callers in rotation. With `deadline`, in milliseconds, a call waits that long in
+ * adapter uses it to share its limits among callers. With `deadline`, in milliseconds, a call waits that long in
  * the queue, however many calls wait already, and a batch or transaction may take the rest; by default an adapter
  * limits all three. Methods that change logs throw DomainError CONFLICT if a constraint of a host rejects the change.
  */
@@ -193,12 +193,6 @@ export abstract class TimeLogRepository {
     limit: number,
     access: TimeLogAccess,
   ): Promise<readonly TimeLog[]>;
-
-  /**
-   * Returns the bytes of the texts of a page, which is cheaper than reading them. It is optional: without it a
-   * page is read even if it does not fit into memory limits.
-   */
-  weigh?(filter: TimeLogFilter, page: PageRequest, access: TimeLogAccess, caller?: string): Promise<number>;
 
   /**
    * Registers a listener that is called when this process has recorded, corrected or deleted logs. It is not

@@ -1,12 +1,10 @@
-import type { FairQueue } from '../../../libs/batching/src/index.js';
 import { type Database, PreparedStatement, type TextRow, TextStatement } from '../../database/index.js';
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import { projectsOf } from './access-condition.js';
 import { attributeCondition, matchingLogs, type MatchingLogs } from './attribute-condition.js';
-import type { AttributeReads } from './attribute-reads.js';
-import type { CostlyReads } from './costly-reads.js';
+import { type CostlyReads, maxMonthRows } from './costly-reads.js';
 import type { ReadFields, TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
 
@@ -18,16 +16,14 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 type PageQuery = Parameters<TimeLogRepository['find']>;
 
-/** Reads pages of logs. Pages far from the first one, of many projects, and with attributes run in queues. */
+/** Reads pages of logs. Pages far from the first one, of several projects, and with attributes are costly. */
 export class TimeLogPages {
   private readonly statements: Partial<Record<ReadFields, PreparedStatement>> = {};
 
   constructor(
     private readonly database: Database,
     private readonly rows: TimeLogRows,
-    private readonly reads: CostlyReads,
-    private readonly farPages: FairQueue,
-    private readonly attributeReads: AttributeReads,
+    private readonly costlyReads: CostlyReads,
     private readonly sweep: TimeLogSweep,
   ) {}
 
@@ -47,26 +43,6 @@ export class TimeLogPages {
     this.sweep.begin();
     const [first, ...rows] = await this.run(query, (values) => this.database.query(statement, values));
     return { rows, total: Number(first!.at(-1)) };
-  }
-
-  /** Returns the bytes of the texts of a page. */
-  async weigh(...query: PageQuery): Promise<number> {
-    const [filter, page, access, caller] = query;
-    const matching = matchingLogs(filter, access);
-    if (matching) {
-      const logs = this.pageOf(matching, page, `${this.rows.textBytes('log')} as bytes`);
-      const [row] = await this.attributeReads.run(
-        caller,
-        `select sum(bytes) from ${logs}`,
-        matching.parameters,
-      );
-      return Number(row![0]);
-    }
-    const statement = `select sum(${this.rows.textBytes('log')}) as bytes from ${this.routine}`;
-    const [row] = await this.run(query, (values) =>
-      this.database.query<{ bytes: string | null }>(statement, values),
-    );
-    return Number(row!.bytes);
   }
 
   /** Returns the rows of the logs after a place, of one project or of all. */
@@ -107,7 +83,7 @@ export class TimeLogPages {
     const { condition, parameters } = matching;
     const selection = this.rows.selection('log', fields);
     const logs = this.pageOf(matching, page, `${selection}, log.date as day, log.id as place`);
-    const rows = await this.attributeReads.run(
+    const rows = await this.costlyReads.query(
       caller,
       `select ${this.rows.names}, total
          from (select count(*) as total from ${this.database.table(TimeLog)} log where ${condition}) whole
@@ -133,10 +109,9 @@ export class TimeLogPages {
     const values = [projects, period.from, period.to, String(page.offset), page.limit];
     const lists = projects?.length ?? 1;
     const isNear = lists * (Number(page.offset) + page.limit) <= NEAR_PAGE.logs;
-    // A page of one list skips at most half of its fullest day.
-    if (lists === 1) return isNear ? read(values) : this.farPages.run(caller, () => read(values));
-    const cost = isNear ? { projects, period, rows: NEAR_PAGE.rows } : undefined;
-    return this.reads.run(caller, cost, () => read(values));
+    // A page of one list skips at most half of its fullest day, and needs few counts.
+    const isCheap = isNear && (lists === 1 || maxMonthRows(projects, period) <= NEAR_PAGE.rows);
+    return isCheap ? read(values) : this.costlyReads.run(caller, () => read(values));
   }
 
   private get routine(): string {

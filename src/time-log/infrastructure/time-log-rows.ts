@@ -101,16 +101,6 @@ export class TimeLogRows {
     return selections.join(', ');
   }
 
-  /** Returns SQL for the bytes of the texts of a log. The server need not read the texts. */
-  textBytes(log: string): string {
-    const texts = this.columns.filter(({ type }) => type === 'text' || type === 'jsonb');
-    const lengths = texts.map(({ name, type, nullable }) => {
-      const length = `octet_length((${log}).${name}${type === 'text' ? '' : '::text'})`;
-      return nullable ? `coalesce(${length}, 0)` : length;
-    });
-    return lengths.join(' + ');
-  }
-
   /** Returns the log of a row. */
   log(row: TextRow): TimeLog {
     const log = TimeLog.blank();

@@ -31,7 +31,7 @@ export class TimeLogMeasures extends MetricsSource {
     for (const queue of repository.queues) queue.observers = { size, wait };
     meter.gauge(
       'time_log_write_queue_length',
-      'Time logs that wait for a commit.',
+      'Changes that wait for a commit; a batch counts once.',
       () => repository.queueLength,
     );
   }

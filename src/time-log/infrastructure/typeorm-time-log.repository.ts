@@ -2,7 +2,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import {
   Batcher,
   type BatcherLimits,
-  FairQueue,
+  Limit,
   type MeasurableBatcher,
 } from '../../../libs/batching/src/index.js';
 import {
@@ -21,7 +21,7 @@ import { type TimeLogPage, TimeLogRepository, type TimeLogWrites } from '../doma
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
-import { QUEUE_SHARE, TIME_LOG_LIMITS } from '../time-log.limits.js';
+import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { lockTimeoutOf, TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads } from './costly-reads.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
@@ -31,7 +31,6 @@ import { allWritten, mapChangeError, mapInsertError, NotStoredError } from './st
 import { lifetimeInterval, TimeLogKey } from './time-log-key.entity.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition } from './access-condition.js';
-import { AttributeReads } from './attribute-reads.js';
 import { restOf } from './rest-of.js';
 
 /** The optional provider of `WriteLimits`: `wait` is in milliseconds, `keyLifetime` in hours. */
@@ -41,12 +40,7 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'> & { readonly key
 /** The maximum number of logs in one statement. */
 const MAX_BATCH_LOGS = 200;
 /** The message of the error if too many changes wait, for clients and for the code of a host. */
-export const QUEUE_FULL =
-  'the write queue is full: retry later, or raise its limit (WRITE_QUEUE, or limits.writeQueue of a host)';
-/** The logs of waiting batches, in queues of creates: 10 batches of 1000 logs by default. */
-const BATCH_QUEUES = 5;
-/** The share of the pool for single changes, and the same for lookups of single logs and for far pages. */
-const POOL_SHARE = 0.5;
+export const QUEUE_FULL = 'the write queue is full: retry later (a host may raise limits.writeQueue)';
 
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
@@ -55,19 +49,16 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   /** Shared with the repositories of totals and of the feed. */
   readonly rows: TimeLogRows;
   readonly sweep: TimeLogSweep;
-  readonly reads: CostlyReads;
-  readonly attributeReads: AttributeReads;
+  readonly costlyReads: CostlyReads;
   /** The queues of logs that wait for a commit, also those of the host kit. */
   readonly queues: MeasurableBatcher[];
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
   private readonly corrections: TimeLogCorrections;
-  private readonly lookups: FairQueue;
-  private readonly changes: FairQueue;
-  /** Batches of callers run one at a time, so that the database has time for other changes. */
-  private readonly batches: FairQueue;
-  /** Batches with a deadline of their own, which may take long. */
-  private readonly imports: FairQueue;
+  /** Corrections and transactions may wait for a locked row. They leave half of the pool to others. */
+  private readonly changes: Limit;
+  /** Batches run one at a time, so that the database has time for other changes. */
+  private readonly batches: Limit;
   private readonly transactions: TransactionOptions;
   private readonly pages: TimeLogPages;
   private insertion: AutocommitStatement | undefined;
@@ -91,23 +82,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const lifetime = lifetimeInterval(keyLifetime);
     this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
     this.sweep = new TimeLogSweep(database, lifetime);
-    this.reads = new CostlyReads(database.replica, limits);
-    const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
-    const farPages = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, share);
-    this.attributeReads = new AttributeReads(database.replica, farPages, wait);
-    this.pages = new TimeLogPages(
-      database.replica,
-      rows,
-      this.reads,
-      farPages,
-      this.attributeReads,
-      this.sweep,
-    );
-    this.lookups = new FairQueue({ queue, wait }, share);
-    this.changes = new FairQueue(limits, share);
-    const ofBatches = { ...limits, queue: BATCH_QUEUES * queue };
-    this.batches = new FairQueue(ofBatches);
-    this.imports = new FairQueue(ofBatches);
+    const halfOfPool = () => Math.floor(database.pool.max / 2) || 1;
+    this.costlyReads = new CostlyReads(database.replica, halfOfPool, wait);
+    this.pages = new TimeLogPages(database.replica, rows, this.costlyReads, this.sweep);
+    this.changes = new Limit(halfOfPool, wait);
+    this.batches = new Limit(() => 1, wait);
     this.corrections = new TimeLogCorrections(database, rows, limits);
     this.transactions = {
       lockTimeout: lockTimeoutOf(limits),
@@ -117,7 +96,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, lifetime, () =>
       this.recorded(),
     );
-    this.queues = [this.writes, this.keyedWrites.writes, this.batches, this.imports];
+    this.queues = [this.writes, this.keyedWrites.writes];
   }
 
   /**
@@ -134,9 +113,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       });
   }
 
-  /** The number of changes that wait for a commit. */
+  /** The number of changes that wait for a commit: logs, batches and corrections. */
   get queueLength(): number {
-    return this.changes.length + this.queues.reduce((sum, { length }) => sum + length, 0);
+    return [this.changes, this.batches, ...this.queues].reduce((sum, { length }) => sum + length, 0);
   }
 
   private get table(): string {
@@ -157,7 +136,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
     const insert = (timeout?: number) => this.insertAll(logs, this.database, timeout);
-    return this.queueOf(logs, caller)(insert, deadline).catch(this.rejectInsert);
+    return this.runBatch(caller, insert, deadline).catch(this.rejectInsert);
   }
 
   override addAllOnce(
@@ -166,8 +145,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     caller?: string,
     deadline?: number,
   ): Promise<readonly string[]> {
-    const enqueue = this.queueOf(logs, caller);
-    return this.keyedWrites.addAll(logs, key, enqueue, deadline).catch(this.rejectInsert);
+    return this.keyedWrites
+      .addAll(logs, key, (write, rest) => this.runBatch(caller, write, rest), deadline)
+      .catch(this.rejectInsert);
   }
 
   override knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
@@ -185,7 +165,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     expected?: TimeLog,
   ): Promise<TimeLog | undefined> {
     const correct = () => this.corrections.correct(log, access, expected);
-    return this.notifyAfter(this.changes.run(caller, correct, log.id));
+    return this.notifyAfter(this.changes.run(caller, correct, { key: log.id }));
   }
 
   override delete(
@@ -195,10 +175,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     expected?: TimeLog,
   ): Promise<TimeLog | undefined> {
     const remove = () => this.corrections.delete(id, access, expected);
-    return this.notifyAfter(this.changes.run(caller, remove, id));
+    return this.notifyAfter(this.changes.run(caller, remove, { key: id }));
   }
 
-  /** Waits no longer than the deadline in the queue of changes or of batches, and then runs no longer than that. */
+  /** Waits no longer than the deadline for other changes or batches, and then runs no longer than that. */
   override async transact<T>(
     work: (transaction: TransactionHandle) => Promise<T>,
     queueKey?: string,
@@ -212,8 +192,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       const limits = timeout !== undefined && { timeout, replacesTimeouts: true };
       return this.database.transact(work, { ...this.transactions, ...limits });
     };
-    const queue = batch === undefined ? this.changes : this.batchesWith(deadline);
-    const outcome = await queue.run(caller, run, queueKey, { weight: batch ?? 1, wait: deadline });
+    const limit = batch === undefined ? this.changes : this.batches;
+    const outcome = await limit.run(caller, run, { key: queueKey, wait: deadline });
     this.recorded();
     return outcome;
   }
@@ -246,10 +226,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override get(
     id: string,
     access: TimeLogAccess,
-    caller?: string,
+    _caller?: string,
     locks?: boolean,
   ): Promise<TimeLog | undefined> {
-    return this.lookups.run(caller, () => this.read(id, access, this.database, locks));
+    return this.read(id, access, this.database, locks);
   }
 
   private async read(
@@ -286,10 +266,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return (await this.pages.after(...query)).map((row) => this.rows.log(row));
   }
 
-  override weigh(...query: Parameters<TimeLogRepository['find']>): Promise<number> {
-    return this.pages.weigh(...query);
-  }
-
   /** Stores all logs in one commit. Resolves with an error for each log that is not stored. */
   private async insert(
     logs: readonly TimeLog[],
@@ -321,17 +297,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.changed(within, logs.length);
   }
 
-  /** Returns a function that runs the write of these logs in a queue of batches, with the rest of the deadline. */
-  private queueOf({ length: weight }: readonly TimeLog[], caller?: string) {
-    return <T>(write: (timeout?: number) => Promise<T>, deadline?: number) => {
-      const rest = restOf(deadline);
-      const run = () => write(rest());
-      return this.batchesWith(deadline).run(caller, run, undefined, { weight, wait: deadline });
-    };
-  }
-
-  private batchesWith(deadline: number | undefined): FairQueue {
-    return deadline === undefined ? this.batches : this.imports;
+  /** Runs the write of a batch when no other one runs, with the rest of the deadline. */
+  private runBatch<T>(
+    caller: string | undefined,
+    write: (timeout?: number) => Promise<T>,
+    deadline?: number,
+  ): Promise<T> {
+    const rest = restOf(deadline);
+    return this.batches.run(caller, () => write(rest()), { wait: deadline });
   }
 
   /** Throws the caller's error for a failed insert. */

@@ -12,7 +12,7 @@ export abstract class TotalsRepository {
    * Returns the number of matching logs and the exact sum of their durations, in total and for each group
    * of the page. Projects are ordered by their sums, the largest first, then by id; periods newest first;
    * groups by project and period by the id of the project, then newest first.
-   * `caller` is the id of the client; an adapter uses it to serve callers in rotation. Throws DomainError
+   * `caller` is the id of the client; an adapter uses it to share its limits among callers. Throws DomainError
    * SERVICE_UNAVAILABLE.
    */
   abstract totals(

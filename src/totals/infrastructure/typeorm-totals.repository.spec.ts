@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '../../database/index.js';
 import { type Gate, newGate } from '../../../test/support/gate.js';
 import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
@@ -17,17 +17,15 @@ const YEAR = Period.of('2026-01-01', '2026-12-31');
 const unavailable = { code: 'SERVICE_UNAVAILABLE' };
 
 describe('sums', () => {
-  let now: number;
-  let isSmall: boolean;
   let statements: Gate[];
   let repository: TypeOrmTotalsRepository;
 
   beforeEach(() => {
-    [now, isSmall, statements] = [0, false, []];
+    jest.useFakeTimers();
+    statements = [];
     const database = {
       routine: (name: string) => name,
-      query: async (sql: unknown) => {
-        if (typeof sql === 'string') return [{ isSmall }];
+      query: async () => {
         const gate = newGate();
         statements.push(gate);
         await gate.opened;
@@ -35,15 +33,16 @@ describe('sums', () => {
       },
     } as unknown as Database;
     Object.assign(database, { replica: database });
-    const reads = new CostlyReads(database, { queue: 10, wait: DEADLINE_MS }, () => now);
+    const costlyReads = new CostlyReads(database, () => 1, DEADLINE_MS);
     const sweep = { begin: () => undefined } as Partial<TimeLogSweep> as TimeLogSweep;
-    repository = new TypeOrmTotalsRepository({ attributeReads: undefined as never, database, reads, sweep });
+    repository = new TypeOrmTotalsRepository({ database, costlyReads, sweep });
   });
+
+  afterEach(() => void jest.useRealTimers());
 
   const ask = async (by: Grouping | undefined, period: Period, access: readonly string[] | 'all' = [ONE]) => {
     const totals = repository.totals({ period }, by, PageRequest.of(1, 50), access, 'caller');
-    // The query that decides whether the sum is small runs first.
-    await new Promise((resolve) => setImmediate(resolve));
+    await jest.advanceTimersByTimeAsync(0);
     return { totals };
   };
   const MANY = Array.from({ length: 100 }, (_, index) => ONE.slice(0, -2) + String(index).padStart(2, '0'));
@@ -59,7 +58,7 @@ describe('sums', () => {
     ['month', YEAR, ALL_PROJECTS],
     ['week', YEAR, [ONE, OTHER]],
     ['project,month', YEAR, [ONE, OTHER]],
-  ])('do not wait if they are small: by %s, %j, projects %j', async (by, period, access) => {
+  ])('do not wait if they are cheap: by %s, %j, projects %j', async (by, period, access) => {
     await ask('day', Period.of());
     await ask(by, period, access);
     expect(statements).toHaveLength(2);
@@ -73,35 +72,26 @@ describe('sums', () => {
     ['month', Period.of(undefined, '2026-12-31'), ALL_PROJECTS],
     ['month', YEAR, MANY],
     ['project,day', YEAR, MANY],
-  ])('wait unless they read few rows: by %s, %j, projects %j', async (by, period, access) => {
+    // The number of all projects is unknown.
+    ['project', YEAR, ALL_PROJECTS],
+    ['project,month', YEAR, ALL_PROJECTS],
+  ])('wait if they are costly: by %s, %j, projects %j', async (by, period, access) => {
     await ask('day', Period.of());
-    isSmall = true;
     await ask(by, period, access);
-    expect(statements).toHaveLength(2);
-    isSmall = false;
-    await ask(by, period, access);
-    expect(statements).toHaveLength(2);
+    expect(statements).toHaveLength(1);
   });
-
-  it.each(['project', 'project,month'] as const)(
-    'by %s wait, since the number of projects is unknown',
-    async (by) => {
-      isSmall = true;
-      await ask(by, YEAR, ALL_PROJECTS);
-      await ask(by, YEAR, ALL_PROJECTS);
-      expect(statements).toHaveLength(1);
-    },
-  );
 
   it('start only if they can be answered in time', async () => {
     const first = await ask('project', Period.of(), ALL_PROJECTS);
     const late = await ask('project', Period.of(), ALL_PROJECTS);
-    now = 2 * STATEMENT_TIMEOUT_MS - DEADLINE_MS;
+    const refused = expect(late.totals).rejects.toMatchObject(unavailable);
+    await jest.advanceTimersByTimeAsync(2 * STATEMENT_TIMEOUT_MS - DEADLINE_MS);
     const inTime = await ask('day', Period.of());
-    now = STATEMENT_TIMEOUT_MS;
+    await jest.advanceTimersByTimeAsync(DEADLINE_MS - STATEMENT_TIMEOUT_MS - 1);
+    await refused;
     statements[0]!.open();
     expect(await first.totals).toMatchObject({ whole: { count: 1 } });
-    await expect(late.totals).rejects.toMatchObject(unavailable);
+    await jest.advanceTimersByTimeAsync(0);
     statements[1]!.open();
     expect(await inTime.totals).toMatchObject({ whole: { count: 1 } });
   });

@@ -6,6 +6,7 @@ import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
 import { matchingLogs } from '../../time-log/infrastructure/attribute-condition.js';
+import { maxMonthRows } from '../../time-log/infrastructure/costly-reads.js';
 import { TotalsRepository } from '../domain/totals.repository.js';
 import { matchingSums } from './matching-sums.js';
 import type { Grouping, GroupSum, Sum, Totals } from '../domain/totals.js';
@@ -23,8 +24,8 @@ const STATEMENTS: Readonly<Record<GroupKind, { readonly routine: string; readonl
   },
 };
 
-/** The maximum number of rows of counts for a sum that does not wait. Those by period cost more per row. */
-const MAX_ROWS_WITHOUT_WAIT = { byPeriod: 128, other: 1_000 };
+/** The maximum number of rows of counts for a cheap sum. Those by period cost more per row. */
+const MAX_CHEAP_ROWS = { byPeriod: 128, other: 1_000 };
 
 /**
  * Adds up the monthly sums of a TypeOrmTimeLogRepository, or the logs with attributes. Costly sums and pages share
@@ -34,9 +35,7 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
   override readonly filtersAttributes = true;
   private readonly statements = new Map<string, PreparedStatement>();
 
-  constructor(
-    private readonly logs: Pick<TypeOrmTimeLogRepository, 'attributeReads' | 'database' | 'reads' | 'sweep'>,
-  ) {
+  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'costlyReads' | 'database' | 'sweep'>) {
     super();
   }
 
@@ -49,31 +48,34 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
   ): Promise<Totals> {
     const matching = matchingLogs(filter, access);
     if (matching) {
-      const { attributeReads, database } = this.logs;
+      const { costlyReads, database } = this.logs;
       const sql = matchingSums(database.table(TimeLog), matching, filter.period, grouping, page);
-      return totalsOf(await attributeReads.run(caller, sql, matching.parameters));
+      return totalsOf(await costlyReads.query(caller, sql, matching.parameters));
     }
     this.logs.sweep.begin();
     const projects = projectsOf(filter, access);
     const { period } = filter;
     const { offset, limit } = page;
     const parameters = [projects, period.from, period.to];
-    const run = (rows: number | undefined, ...sum: Parameters<typeof this.read>) =>
-      this.logs.reads.run(caller, rows === undefined ? undefined : { projects, period, rows }, () =>
-        this.read(...sum),
-      );
+    const run = (isCheap: boolean, ...sum: Parameters<typeof this.read>) =>
+      isCheap ? this.read(...sum) : this.logs.costlyReads.run(caller, () => this.read(...sum));
+    const rows = maxMonthRows(projects, period);
     const isOneSum = projects === null || projects.length === 1;
     if (grouping === undefined || (grouping === 'project' && projects?.length === 1)) {
-      const totals = await run(isOneSum ? Infinity : MAX_ROWS_WITHOUT_WAIT.other, 'none', parameters);
+      const totals = await run(isOneSum || rows <= MAX_CHEAP_ROWS.other, 'none', parameters);
       // The only group has all logs.
       return grouping === undefined ? totals : onlyGroupOf(projects![0]!, totals, page);
     }
     // The number of all projects is unknown.
     const isUnbounded = projects === null && grouping.startsWith('project');
-    const { byPeriod, other } = MAX_ROWS_WITHOUT_WAIT;
     return grouping === 'project'
-      ? run(isUnbounded ? undefined : other, 'project', [...parameters, String(offset), limit])
-      : run(isUnbounded ? undefined : byPeriod, 'period', [...parameters, grouping, String(offset), limit]);
+      ? run(!isUnbounded && rows <= MAX_CHEAP_ROWS.other, 'project', [...parameters, String(offset), limit])
+      : run(!isUnbounded && rows <= MAX_CHEAP_ROWS.byPeriod, 'period', [
+          ...parameters,
+          grouping,
+          String(offset),
+          limit,
+        ]);
   }
 
   /** Runs one statement, so that all sums come from one snapshot. Its first row has the sum of all logs. */

@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { aroundStatements } from '../../support/around-statements.js';
-import { LargeResponseLimiter, loadConfig } from '../../support/compiled.js';
+import { loadConfig } from '../../support/compiled.js';
 import type { Sample } from '../../support/describe-route.js';
 import { authorized, edgeApp, expectRefusal, REFUSED } from '../../support/edge.js';
 import { newGate } from '../../support/gate.js';
 import { type Answer, answersIn } from '../../support/raw-http.js';
-import { list, LOG, TIME_LOGS } from '../../support/requests.js';
+import { LOG, TIME_LOGS } from '../../support/requests.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 /** The text of a request with the token of the app. */
@@ -142,38 +142,6 @@ describe('a client that closes its side after the request', () => {
     await ended;
     release();
     await closed;
-  });
-});
-
-describe('a client that resets the connection', () => {
-  const app = edgeApp();
-  let connections: ReturnType<typeof watchConnections>;
-  beforeAll(() => void (connections = watchConnections(app)));
-
-  it('while its list waits for others costs no read of a page', async () => {
-    const gate = newGate();
-    const channel = { isClosed: () => false, sent: () => gate.opened, close: () => undefined };
-    const limiter = app.app.get(LargeResponseLimiter);
-    const large = { estimateBytes: async () => undefined, make: () => gate.opened };
-    const small = { estimateBytes: () => gate.opened.then(() => 1), make: () => gate.opened };
-    // Each is the only one that its queue serves.
-    const others = [large, small].map((job) => limiter.make({}, channel, job));
-    let pages = 0;
-    const unwatch = aroundStatements(app.dataSource, (sql, run) => {
-      if (sql.includes('page_time_logs')) pages++;
-      return run();
-    });
-    endings.push(unwatch, () => gate.open());
-    const client = await open(app);
-    client.write(textOf(app, LARGE_LIST));
-    await connections.begun(client);
-    const ended = connections.ended(client);
-    client.resetAndDestroy();
-    await ended;
-    gate.open();
-    await Promise.all(others);
-    expect((await list(app, 'limit=1000')).status).toBe(200);
-    expect(pages).toBe(1);
   });
 });
 

@@ -118,8 +118,6 @@ async function comparePages(...[{ repository }, filter, access, matching]: Compa
   deepEqual(await find(repository(), filter, SECOND, access), { logs: second, total });
   const page = await repository().items(filter, ALL, access);
   deepEqual([[...page.items].length, page.total], [total, total]);
-  const weight = await repository().weigh?.(filter, SECOND, access);
-  if (weight !== undefined) equal(weight > 0, second.length > 0);
 }
 
 async function compareAfter(...[{ repository }, filter, access, matching]: Comparison): Promise<void> {

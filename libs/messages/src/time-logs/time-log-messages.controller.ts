@@ -11,12 +11,10 @@ import {
   criteriaOfChecked,
   idempotencyKeyOf,
   itemsResponse,
-  LargeResponseLimiter,
+  LargeLists,
   ListTimeLogsDto,
   logResponse,
-  MAX_SMALL_LIST_ITEMS,
   READ,
-  type ReportBytes,
   TimeLogService,
   valuesOf,
   WRITE,
@@ -43,7 +41,7 @@ const QUEUE_GROUP = { queue: MESSAGE_QUEUE };
 export class TimeLogMessagesController {
   constructor(
     private readonly timeLogs: TimeLogService,
-    private readonly largeResponses: LargeResponseLimiter,
+    private readonly largeLists: LargeLists,
     @Optional() private readonly totalsService?: TotalsService,
   ) {
     // A store without totals has no pattern for them.
@@ -56,19 +54,11 @@ export class TimeLogMessagesController {
     @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
-  ): Promise<object | undefined> {
-    const data = (dataOf as () => object)();
-    const { filter, page } = criteriaOfChecked(query, stateOf(data));
+  ): Promise<object> {
+    const { filter, page } = criteriaOfChecked(query, stateOf((dataOf as () => object)()));
     const call = callOptionsOf(caller);
-    if (page.limit <= MAX_SMALL_LIST_ITEMS)
-      return itemsResponse(await this.timeLogs.items(filter, page, call), page);
-    return this.largeResponses.make(data, stateOf(data).responseChannel!, {
-      estimateBytes: () => this.timeLogs.weigh(filter, page, call),
-      make: async (reportBytes) => {
-        const { items, total } = await this.timeLogs.items(filter, page, call);
-        return itemsResponse({ items: reporting(items, reportBytes), total }, page);
-      },
-    });
+    const list = async () => itemsResponse(await this.timeLogs.items(filter, page, call), page);
+    return this.largeLists.isLarge(page.limit) ? this.largeLists.form(caller?.id, list) : list();
   }
 
   @MessagePattern('time-log.totals.v1', QUEUE_GROUP)
@@ -104,13 +94,5 @@ export class TimeLogMessagesController {
     if (isReplay) return { ...logResponse(log), replayed: true };
     state.change = { kind: 'record', id: log.id };
     return logResponse(log);
-  }
-}
-
-/** Yields the same items, and reports the bytes of each one first. */
-function* reporting(items: Iterable<string>, reportBytes: ReportBytes): Generator<string> {
-  for (const item of items) {
-    reportBytes(Buffer.byteLength(item));
-    yield item;
   }
 }
