@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -105,19 +105,15 @@ describe('the service without DATABASE_URL', () => {
     },
   );
 
-  it('ends with the reason when the embedded database cannot be kept running', async () => {
-    const service = await startHere(env());
-    let isRunning = true;
-    const reason = service.ended.catch((error: unknown) => {
-      isRunning = false;
-      return (error as Error).message;
-    });
-    await eventually(async () => {
-      const text = await readFile(inFolder('postgres', 'postmaster.pid'), 'utf8').catch(() => '');
-      const pid = Number.parseInt(text, 10);
-      if (isRunning && pid > 0) spawnSync('kill', ['-9', String(pid)]);
-      expect(isRunning).toBe(false);
-    });
-    expect(await reason).toMatch(/^the embedded PostgreSQL ended/);
+  it('ends with one line and exit code 1 when the embedded database ends, and starts again', async () => {
+    const service = await startService(env());
+    const closed = once(service.child, 'close');
+    const { length } = service.output();
+    const pid = Number.parseInt(await readFile(inFolder('postgres', 'postmaster.pid'), 'utf8'), 10);
+    process.kill(pid, 'SIGKILL');
+    expect(await closed).toEqual([1, null]);
+    const lines = service.output().slice(length).split('\n');
+    expect(lines.filter((line) => line.startsWith('the embedded PostgreSQL ended ('))).toHaveLength(1);
+    await (await startHere(env())).end();
   });
 });

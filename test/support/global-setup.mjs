@@ -96,24 +96,22 @@ async function hasRoomInMemory() {
 
 /** Starts a server for each worker, all with copies of one set of files. Resolves with their URLs. */
 async function startServers(directory, count, prepare) {
-  const { install, thisMachine } = await compiled('libs/embedded-postgres/dist/installation.js');
-  const { urlOf, socketDirectoryOf } = await compiled('libs/embedded-postgres/dist/socket-directory.js');
+  const { install } = await compiled('libs/embedded-postgres/dist/installation.js');
+  const { urlOf } = await compiled('libs/embedded-postgres/dist/socket-directory.js');
   const { giveTo } = await compiled('libs/embedded-postgres/dist/data-directory.js');
   const { TEST_POSTGRES } = process.env;
   const places = Array.from({ length: count }, (_, index) => join(directory, `postgres-${index + 1}`));
-  const installation = TEST_POSTGRES
-    ? await installOther(TEST_POSTGRES, places[0], thisMachine)
-    : await install(places[0], thisMachine);
+  const installation = await (TEST_POSTGRES ? installOther(TEST_POSTGRES, places[0]) : install(places[0]));
   const server = await start(installation);
-  await prepare(urlOf(socketDirectoryOf(places[0])));
+  await prepare(urlOf(places[0]));
   server.signal('SIGINT');
   await server.ended;
   for (const place of places.slice(1)) {
     await cp(places[0], place, { recursive: true });
-    await giveTo(place, installation.account.owner('postgres'));
+    await giveTo(place, installation.account.user);
   }
   await Promise.all(places.map((dataDirectory) => start({ ...installation, dataDirectory })));
-  return places.map((place) => urlOf(socketDirectoryOf(place)));
+  return places.map(urlOf);
 }
 
 /** Makes the database with all migrations that test-database.ts copies. */
@@ -133,42 +131,38 @@ async function makeTemplate(serverUrl) {
   await client.end();
 }
 
-/** Makes the files of a server that is not the embedded one, under the first account that can. */
-async function installOther(programs, dataDirectory, machine) {
+/** Makes the files of a server that is not the embedded one. */
+async function installOther(programs, dataDirectory) {
+  const { creatorFor, invoke } = await compiled('libs/embedded-postgres/dist/account.js');
   const { giveTo } = await compiled('libs/embedded-postgres/dist/data-directory.js');
+  const { chooseAccount } = await compiled('libs/embedded-postgres/dist/installation.js');
   const { run } = await compiled('libs/embedded-postgres/dist/program.js');
   const binaries = {
     native: programs,
     initdb: join(programs, 'initdb'),
     postgres: join(programs, 'postgres'),
   };
-  const failures = [];
-  for (const account of machine.accounts({ hasData: false })) {
-    await mkdir(dataDirectory);
-    await giveTo(dataDirectory, account.owner('initdb'));
-    const initdb = account.invoke(binaries.initdb, [`--pgdata=${dataDirectory}`, ...INITDB], 'initdb');
-    const { ok, reason } = await run(initdb, {});
-    if (ok) {
-      await giveTo(dataDirectory, account.owner('postgres'));
-      return { dataDirectory, binaries, environment: {}, account };
-    }
-    failures.push(`${account.name}: ${reason}`);
-    await rm(dataDirectory, { recursive: true });
-  }
-  throw new Error(`PostgreSQL in ${programs} does not run here: ${failures.join('; ')}`);
+  const files = { dataDirectory, binaries, environment: {}, created: true };
+  const { account } = await chooseAccount(files);
+  const creator = creatorFor(account);
+  await mkdir(dataDirectory);
+  await giveTo(dataDirectory, creator.user);
+  const initdb = invoke(creator, binaries.initdb, [`--pgdata=${dataDirectory}`, ...INITDB]);
+  const { ok, reason } = await run(initdb, {});
+  if (!ok) throw new Error(`PostgreSQL in ${programs} does not run here: ${reason}`);
+  await giveTo(dataDirectory, account.user);
+  return { ...files, account };
 }
 
 async function start({ dataDirectory, binaries, environment, account }) {
-  const { isReady } = await compiled('libs/embedded-postgres/dist/postmaster.js');
+  const { invoke } = await compiled('libs/embedded-postgres/dist/account.js');
+  const { isReady } = await compiled('libs/embedded-postgres/dist/server.js');
   const { Program } = await compiled('libs/embedded-postgres/dist/program.js');
-  const { openSocketDirectory, socketDirectoryOf } = await compiled(
-    'libs/embedded-postgres/dist/socket-directory.js',
-  );
-  const socketDirectory = socketDirectoryOf(dataDirectory);
-  await openSocketDirectory(socketDirectory, dataDirectory, account.owner('postgres'));
+  const { openSocketDirectory } = await compiled('libs/embedded-postgres/dist/socket-directory.js');
+  const socketDirectory = await openSocketDirectory(dataDirectory, account.user);
   const settings = { ...SETTINGS, unix_socket_directories: `"${socketDirectory}"` };
   const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const invocation = account.invoke(binaries.postgres, ['-D', dataDirectory, ...values], 'postgres');
+  const invocation = invoke(account, binaries.postgres, ['-D', dataDirectory, ...values]);
   const server = Program.start(invocation, environment);
   while (!(await isReady(dataDirectory, server.pid))) {
     if (!server.running) throw new Error(`PostgreSQL did not start: ${server.reason}`);

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { type Installation, install, thisMachine } from '../../libs/embedded-postgres/src/installation.js';
-import { isReady } from '../../libs/embedded-postgres/src/postmaster.js';
+import { invoke } from '../../libs/embedded-postgres/src/account.js';
+import { type Installation, install } from '../../libs/embedded-postgres/src/installation.js';
 import { Program } from '../../libs/embedded-postgres/src/program.js';
+import { isReady } from '../../libs/embedded-postgres/src/server.js';
 import {
   openSocketDirectory,
   socketDirectoryOf,
@@ -44,7 +45,7 @@ export class PostgresCluster {
   ): Promise<PostgresCluster> {
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
     prepare(directory);
-    const installation = await install(join(directory, 'postgres'), thisMachine);
+    const installation = await install(join(directory, 'postgres'));
     const cluster = new PostgresCluster(directory, installation, settings);
     await cluster.start();
     return cluster;
@@ -61,7 +62,7 @@ export class PostgresCluster {
       join(files, 'postgresql.auto.conf'),
       `primary_conninfo = 'host=${this.socketDirectory} user=postgres application_name=standby'\n`,
     );
-    const standby = new PostgresCluster(directory, await install(files, thisMachine), this.settings);
+    const standby = new PostgresCluster(directory, await install(files), this.settings);
     await this.start();
     await standby.start();
     return standby;
@@ -74,7 +75,7 @@ export class PostgresCluster {
 
   /** To whom the server's files belong. */
   get owner(): { readonly uid: number; readonly gid: number } {
-    return this.installation.account.owner('postgres');
+    return this.installation.account.user;
   }
 
   /** A new database of an ordinary role, as a managed PostgreSQL gives it; its URL, with that role. */
@@ -94,7 +95,7 @@ export class PostgresCluster {
 
   /** The URL of the database that exists from the beginning, for a superuser. */
   get url(): string {
-    return urlOf(this.socketDirectory);
+    return urlOf(this.installation.dataDirectory);
   }
 
   /** Starts the server and resolves when it accepts connections. */
@@ -163,9 +164,8 @@ export class PostgresCluster {
   }
 
   private async tryStart(): Promise<boolean> {
-    const { socketDirectory } = this;
     const { account, binaries, environment, dataDirectory } = this.installation;
-    await openSocketDirectory(socketDirectory, dataDirectory, account.owner('postgres'));
+    const socketDirectory = await openSocketDirectory(dataDirectory, account.user);
     const settings = {
       listen_addresses: '',
       unix_socket_directories: `"${socketDirectory}"`,
@@ -174,11 +174,11 @@ export class PostgresCluster {
       ...this.settings,
     };
     const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const invocation = account.invoke(binaries.postgres, ['-D', dataDirectory, ...values], 'postgres');
+    const invocation = invoke(account, binaries.postgres, ['-D', dataDirectory, ...values]);
     const program = Program.start(invocation, environment, (line) => this.log.push(line));
     this.program = program;
     while (program.running) {
-      if (await isReady(dataDirectory, program.pid ?? 0)) return true;
+      if (await isReady(dataDirectory, program.pid)) return true;
       await Promise.race([delay(POLL), program.ended]);
     }
     await program.ended;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { findBinaries } from './binaries.js';
-import { EmbeddedPostgres, EmbeddedPostgresError } from './index.js';
-import { thisMachine } from './installation.js';
+import { EmbeddedPostgresError } from './index.js';
+import { install } from './installation.js';
 
 describe('findBinaries', () => {
   it('finds the binaries that npm has installed', () => {
@@ -35,19 +35,15 @@ describe('findBinaries', () => {
   });
 });
 
-describe('EmbeddedPostgres', () => {
+describe('install', () => {
   it('suggests DATABASE_URL if the binaries do not run, as on Alpine', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'embedded-'));
     // A missing loader causes the same "not found" as a program for another C library.
     const program = join(folder, 'postgres');
     await writeFile(program, '#!/lib64/no-such-loader\n');
     await chmod(program, 0o755);
-    const machine = {
-      ...thisMachine,
-      binaries: () => ({ native: folder, initdb: program, postgres: program }),
-    };
-    const starting = EmbeddedPostgres.start({ dataDirectory: join(folder, 'data', 'postgres') }, machine);
-    await expect(starting).rejects.toMatchObject({
+    const binaries = { native: folder, initdb: program, postgres: program };
+    await expect(install(join(folder, 'data'), binaries)).rejects.toMatchObject({
       name: 'EmbeddedPostgresError',
       message: expect.stringMatching(
         /^the embedded PostgreSQL does not run here \([^\n]*not found[^\n]*\): [^\n]*DATABASE_URL to a PostgreSQL server$/,

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, readFile, rename, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
+import type { Environment } from './program.js';
 
 /** The paths of the programs of PostgreSQL. */
 export interface Binaries {
@@ -9,8 +12,6 @@ export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }
-
-// npm installs the packages of these platforms as optional dependencies.
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
 /** Returns the binaries that npm has installed for this platform. Throws if there are none. */
@@ -33,4 +34,34 @@ export function findBinaries(
   }
   const native = join(dirname(entry), '..', 'native');
   return { native, initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
+}
+
+/**
+ * Creates the links of the shared libraries, since npm does not run the install script that does so. If the package is
+ * read-only, they are created in `fallback`. Returns the environment variables with which programs find them.
+ */
+export async function linkSharedLibraries(native: string, fallback: string): Promise<Environment> {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  // The paths in this file are relative to the package: they begin with "native/".
+  const links = (JSON.parse(text) as { source: string; target: string }[]).map(({ source, target }) => ({
+    library: join(dirname(native), source),
+    link: join(dirname(native), target),
+  }));
+  try {
+    for (const { library, link } of links)
+      if (!(await lstat(link).catch(() => undefined))) await createLink(basename(library), link);
+    return {};
+  } catch {
+    await mkdir(fallback, { recursive: true });
+    for (const { library, link } of links) await createLink(library, join(fallback, basename(link)));
+    // A library finds the others next to its own link. Here they are elsewhere.
+    return { LD_LIBRARY_PATH: `${fallback}:${join(native, 'lib')}` };
+  }
+}
+
+/** Creates a link, or replaces one of an earlier installation, which another start may be using. */
+async function createLink(target: string, link: string): Promise<void> {
+  const draft = `${link}.${randomUUID()}`;
+  await symlink(target, draft);
+  await rename(draft, link);
 }

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import {
   chmod,
   cp,
@@ -13,11 +14,12 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
+import { eventually } from '../../host-kit/src/contract/eventually.js';
 import { EmbeddedPostgres, EmbeddedPostgresError } from './index.js';
-import { thisMachine } from './installation.js';
 
 /** The folder with the data directory of a server that has run and stopped. */
 let template: string;
@@ -79,6 +81,16 @@ async function race(): Promise<{ winner: EmbeddedPostgres; loser: unknown }> {
   return { winner, loser: loser.reason };
 }
 
+const ENDED =
+  /^the embedded PostgreSQL ended \(it was ended by SIGKILL\): start the service again, or set DATABASE_URL to another PostgreSQL server$/;
+
+/** A socket on which no process listens. */
+async function leaveStaleSocket(path: string): Promise<void> {
+  const script = `require('node:net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
+  await promisify(execFile)(process.execPath, ['-e', script, path]).catch(() => undefined);
+  expect(existsSync(path)).toBe(true);
+}
+
 describe('EmbeddedPostgres', () => {
   it('keeps its data between starts, and its socket in a private directory if its path is long', async () => {
     const directory = join(folder, 'long'.repeat(30), 'postgres');
@@ -114,26 +126,32 @@ describe('EmbeddedPostgres', () => {
     const old = await race();
     expect(old.loser).toMatchObject(inUse);
     expect(await query(old.winner.url, 'select 1')).toEqual([1]);
-    expect(await readdir(folder)).toEqual(['postgres']);
+    expect((await readdir(folder)).sort()).toEqual(['postgres', 'postgres.lock']);
   });
 
-  it('starts after the lock file of another start was empty for a moment, and says what to do if it stays empty', async () => {
+  it('starts although a killed server has left its lock files', async () => {
     await copyTemplate();
-    const lock = join(dataDirectory, 'postmaster.pid');
-    await writeFile(lock, '');
-    // As soon as a server has read it.
-    const log = (line: string) => {
-      if (line.includes('is empty')) rmSync(lock, { force: true });
-    };
-    const postgres = await EmbeddedPostgres.start({ dataDirectory, log });
-    started.push(postgres);
+    await writeFile(join(dataDirectory, 'postmaster.pid'), '');
+    await leaveStaleSocket(`${dataDirectory}.lock`);
+    const postgres = await start();
     expect(await query(postgres.url, 'select 1')).toEqual([1]);
-    await postgres.stop();
-    await writeFile(lock, '');
-    await expect(start()).rejects.toMatchObject({
-      name: 'EmbeddedPostgresError',
-      message: expect.stringMatching(/is empty\): remove this file if no server uses this directory$/),
-    });
+  });
+
+  it('reports once that the server has ended, starts it no more, and leaves the directory to the next start', async () => {
+    await copyTemplate();
+    const failures: string[] = [];
+    const onFailure = ({ message }: Error) => void failures.push(message);
+    const first = await EmbeddedPostgres.start({ dataDirectory, onFailure });
+    await query(first.url, 'create table kept as select 42 as answer');
+    process.kill(
+      Number.parseInt(await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8'), 10),
+      'SIGKILL',
+    );
+    await eventually(() => expect(failures).toEqual([expect.stringMatching(ENDED)]));
+    const next = await start();
+    expect(await query(next.url, 'select answer from kept')).toEqual([42]);
+    await Promise.all([first.stop(), next.stop()]);
+    expect(failures).toHaveLength(1);
   });
 
   it('stops once for several calls of stop()', async () => {
@@ -162,21 +180,15 @@ describe('EmbeddedPostgres', () => {
     );
   });
 
-  it('aborts a start and leaves nothing behind', async () => {
+  it('aborts a start and leaves no server, and no files that are not complete', async () => {
     const aborted = new Error('aborted');
     const controller = new AbortController();
-    // As soon as initdb writes files.
-    const accounts: typeof thisMachine.accounts = (at) =>
-      thisMachine.accounts(at).map((account) => ({
-        ...account,
-        invoke: (file, args, role) => {
-          if (role === 'initdb' && !args.includes('--version')) setImmediate(() => controller.abort(aborted));
-          return account.invoke(file, args, role);
-        },
-      }));
-    const options = { dataDirectory, signal: controller.signal };
-    await expect(EmbeddedPostgres.start(options, { ...thisMachine, accounts })).rejects.toBe(aborted);
-    expect((await readdir(folder)).filter((name) => name.includes('.new-'))).toEqual([]);
+    const starting = EmbeddedPostgres.start({ dataDirectory, signal: controller.signal });
+    await eventually(() => expect(existsSync(`${dataDirectory}.new`)).toBe(true));
+    controller.abort(aborted);
+    await expect(starting).rejects.toBe(aborted);
+    expect(await readdir(folder)).toEqual(['postgres']);
+    expect(await query((await start()).url, 'select 1')).toEqual([1]);
   });
 
   it('refuses the files of another major version, and does not change them', async () => {

@@ -1,11 +1,12 @@
+import type { Server as Lock } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { findBinaries } from './binaries.js';
 import { openDirectory } from './data-directory.js';
-import type { EmbeddedPostgresError } from './embedded-postgres.error.js';
-import { install, thisMachine, type Machine } from './installation.js';
-import { findReady, waitUntilFree } from './occupancy.js';
-import type { Purpose } from './postmaster.js';
-import { DirectoryTakenError, Server } from './server.js';
-import { urlOf } from './socket-directory.js';
-import { Supervisor } from './supervisor.js';
+import { holderOf, type Purpose, takeLock } from './directory-lock.js';
+import { EmbeddedPostgresError } from './embedded-postgres.error.js';
+import { install } from './installation.js';
+import { isReady, POLL_MS, Server, stopOrphan } from './server.js';
+import { answers, socketDirectoryOf, urlOf } from './socket-directory.js';
 
 /** The options of a start. */
 export interface EmbeddedPostgresOptions {
@@ -13,85 +14,94 @@ export interface EmbeddedPostgresOptions {
   readonly dataDirectory: string;
   /** Aborts a start: the server is stopped. The promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** Called once if the server ends without stop() and cannot be restarted. */
+  /** Called once if the server ends without stop(). It is not started again. */
   readonly onFailure?: (error: EmbeddedPostgresError) => void;
   /** Called with each line of the server's log. */
   readonly log?: (line: string) => void;
 }
 
 const ignore = () => undefined;
-// The maximum number of tries if other starts take the directory first. A try takes about 0.1 s.
-const MAX_ATTEMPTS = 20;
+/** The time that a start of a service waits until a command releases the directory. */
+const WAIT_TIMEOUT_MS = 10_000;
 
 /** A real PostgreSQL server without any set-up. Only the user who started it can reach it. */
 export class EmbeddedPostgres {
   private stopping: Promise<void> | undefined;
 
   private constructor(
-    /** The server's URL, for node-postgres and TypeORM. A restart does not change it. */
+    /** The server's URL, for node-postgres and TypeORM. */
     readonly url: string,
     /** Whether this start has created the data directory. */
     readonly created: boolean,
-    private readonly supervisor?: Supervisor,
+    private readonly end: () => Promise<void> = async () => undefined,
   ) {}
 
   /** Starts the server of a directory. Rejects if another service uses the directory. */
-  static async start(
-    options: EmbeddedPostgresOptions,
-    machine: Machine = thisMachine,
-  ): Promise<EmbeddedPostgres> {
+  static async start(options: EmbeddedPostgresOptions, binaries = findBinaries()): Promise<EmbeddedPostgres> {
     const directory = await openDirectory(options.dataDirectory);
-    return EmbeddedPostgres.retryWhileTaken(() =>
-      EmbeddedPostgres.startServer('service', directory, options, machine),
-    );
+    const path = lockPathOf(directory);
+    const end = performance.now() + WAIT_TIMEOUT_MS;
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const lock = await takeLock(path, 'service');
+      if (lock) return EmbeddedPostgres.startServer(lock, 'service', directory, options, binaries);
+      const holder = await holderOf(path);
+      if (holder && (holder.startsWith('service') || performance.now() > end))
+        throw new EmbeddedPostgresError(
+          `the data directory ${directory} is in use by another running ${holder}: stop it, or set DATA_DIR to another directory`,
+        );
+      await delay(POLL_MS);
+    }
   }
 
   /** Uses the running server, which stop() does not stop, or starts one. For commands. */
-  static async attachOrStart(
-    options: EmbeddedPostgresOptions,
-    machine: Machine = thisMachine,
-  ): Promise<EmbeddedPostgres> {
+  static async attachOrStart(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
     const directory = await openDirectory(options.dataDirectory);
-    return EmbeddedPostgres.retryWhileTaken(async () => {
-      const running = await findReady(directory, options.signal);
-      if (running) return new EmbeddedPostgres(urlOf(running), false);
-      return EmbeddedPostgres.startServer('command', directory, options, machine);
-    });
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const lock = await takeLock(lockPathOf(directory), 'command');
+      if (lock) return EmbeddedPostgres.startServer(lock, 'command', directory, options);
+      if ((await isReady(directory)) && (await answers(directory)))
+        return new EmbeddedPostgres(urlOf(directory), false);
+      await delay(POLL_MS);
+    }
   }
 
   /** Stops the server if this object has started it. Resolves when it has ended. */
   stop(): Promise<void> {
-    this.stopping ??= this.supervisor?.stop() ?? Promise.resolve();
-    return this.stopping;
+    return (this.stopping ??= this.end());
   }
 
   private static async startServer(
+    lock: Lock,
     purpose: Purpose,
     directory: string,
     { signal, onFailure = ignore, log = ignore }: EmbeddedPostgresOptions,
-    machine: Machine,
+    binaries = findBinaries(),
   ): Promise<EmbeddedPostgres> {
-    await waitUntilFree(directory, signal);
-    const installation = await install(directory, machine, signal);
-    const launch = async (startSignal?: AbortSignal) =>
-      Server.start(installation, purpose, { signal: startSignal, log });
-    const server = await launch(signal);
-    const restart = async (restartSignal: AbortSignal) => {
-      await waitUntilFree(directory, restartSignal);
-      return launch(restartSignal);
-    };
-    const supervisor = new Supervisor(server, restart, onFailure, log);
-    return new EmbeddedPostgres(urlOf(server.socketDirectory), installation.created, supervisor);
-  }
-
-  /** Tries again if another start has taken the directory first. */
-  private static async retryWhileTaken(attempt: () => Promise<EmbeddedPostgres>): Promise<EmbeddedPostgres> {
-    for (let remaining = MAX_ATTEMPTS; ; remaining -= 1) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!(error instanceof DirectoryTakenError) || remaining <= 1) throw error;
-      }
+    try {
+      await stopOrphan(directory);
+      const installation = await install(directory, binaries);
+      const server = await Server.start(installation, purpose, signal, log);
+      const postgres = new EmbeddedPostgres(urlOf(directory), installation.created, () => server.stop());
+      void server.ended().then((reason) => {
+        lock.close();
+        if (!postgres.stopping)
+          onFailure(
+            new EmbeddedPostgresError(
+              `the embedded PostgreSQL ended (${reason}): start the service again, or set DATABASE_URL to another PostgreSQL server`,
+            ),
+          );
+      });
+      return postgres;
+    } catch (error) {
+      lock.close();
+      throw error;
     }
   }
+}
+
+/** Returns the path of the lock, which is next to the data, since it exists before them. */
+function lockPathOf(directory: string): string {
+  return `${socketDirectoryOf(directory)}.lock`;
 }

@@ -1,49 +1,56 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { invoke } from './account.js';
+import type { Purpose } from './directory-lock.js';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 import type { Installation } from './installation.js';
-import { clusterName, findPostmaster, isReady, type Postmaster, type Purpose } from './postmaster.js';
 import { Program } from './program.js';
-import { openSocketDirectory, socketDirectoryOf } from './socket-directory.js';
+import { answers, openSocketDirectory } from './socket-directory.js';
 
-const POLL_MS = 20;
-// The time that a server has to end after a signal before the next signal is sent.
-const SIGNAL_TIMEOUT_MS = 5_000;
-// Fast shutdown, immediate shutdown, kill. None of them loses data.
-const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
-
-/** The error if another server has taken the directory, or the last one has not quite ended. */
-export class DirectoryTakenError extends EmbeddedPostgresError {}
+export const POLL_MS = 20;
+/** The time that a server has to end after a signal, and that a start waits for the memory of a killed one. */
+const TIMEOUT_MS = 5_000;
+/** Fast shutdown, immediate shutdown, kill. None of them loses data. */
+const STOP_SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const;
 
 /** A server that this process has started. */
 export class Server {
   private constructor(
     private readonly program: Program,
     private readonly purpose: Purpose,
-    /** The directory of the server's socket. */
-    readonly socketDirectory: string,
   ) {}
 
   /** Starts the server and waits until it accepts connections. An abort stops it again. */
   static async start(
     installation: Installation,
     purpose: Purpose,
-    { signal, log }: { signal?: AbortSignal | undefined; log?: ((line: string) => void) | undefined },
+    signal: AbortSignal | undefined,
+    log: (line: string) => void,
   ): Promise<Server> {
     const { dataDirectory, binaries, environment, account } = installation;
-    const socketDirectory = socketDirectoryOf(dataDirectory);
-    await openSocketDirectory(socketDirectory, dataDirectory, account.owner('postgres'));
-    signal?.throwIfAborted();
-    const args = serverArguments(dataDirectory, socketDirectory, purpose);
-    const program = Program.start(account.invoke(binaries.postgres, args, 'postgres'), environment, log);
-    const server = new Server(program, purpose, socketDirectory);
-    while (program.running && !(await isReady(dataDirectory, program.pid ?? 0))) {
-      if (signal?.aborted) await server.stop();
+    const socketDirectory = await openSocketDirectory(dataDirectory, account.user);
+    const invocation = invoke(account, binaries.postgres, serverArguments(dataDirectory, socketDirectory));
+    const end = performance.now() + TIMEOUT_MS;
+    for (;;) {
       signal?.throwIfAborted();
-      await Promise.race([delay(POLL_MS), program.ended]);
+      const program = Program.start(invocation, environment, log);
+      const server = new Server(program, purpose);
+      while (program.running && !(await isReady(dataDirectory, program.pid))) {
+        if (signal?.aborted) await server.stop();
+        signal?.throwIfAborted();
+        await Promise.race([delay(POLL_MS), program.ended]);
+      }
+      if (program.running) return server;
+      await program.ended;
+      // The processes of a killed server end a moment after it.
+      const isPassing = /lock file|pre-existing shared memory block/.test(program.output);
+      if (!isPassing || performance.now() > end)
+        throw new EmbeddedPostgresError(
+          `PostgreSQL did not start in ${dataDirectory} (${program.reason}): fix this, or set DATABASE_URL to another PostgreSQL server`,
+        );
+      await delay(POLL_MS);
     }
-    if (program.running) return server;
-    await program.ended;
-    throw startError(dataDirectory, program);
   }
 
   /** Resolves when the server has ended, with the reason. */
@@ -54,69 +61,60 @@ export class Server {
 
   /** Stops the server, which closes its connections and writes its data, and waits for its end. */
   async stop(): Promise<void> {
-    await stopBySignals(
-      // Another command may use the server of this command. SIGTERM lets it finish first.
-      this.purpose === 'command' ? ['SIGTERM', ...STOP_SIGNALS] : STOP_SIGNALS,
-      (signal) => this.program.signal(signal),
-      (ms) => Promise.race([this.program.ended.then(() => true), delay(ms, false, { ref: false })]),
-    );
+    // Another command may use the server of this command. SIGTERM lets it finish first.
+    const first = this.purpose === 'command' ? (['SIGTERM'] as const) : [];
+    for (const signal of [...first, ...STOP_SIGNALS]) {
+      this.program.signal(signal);
+      await Promise.race([this.program.ended, delay(TIMEOUT_MS, undefined, { ref: false })]);
+      if (!this.program.running) return;
+    }
   }
 }
 
-/** Stops a server whose owner has ended. */
-export async function stopOrphan(dataDirectory: string, { pid }: Postmaster): Promise<void> {
-  const hasEnded = async () => (await findPostmaster(dataDirectory))?.pid !== pid;
-  const endsWithin = async (ms: number) => {
-    const end = performance.now() + ms;
-    while (!(await hasEnded())) {
-      if (performance.now() > end) return false;
-      await delay(POLL_MS);
-    }
-    return true;
-  };
-  const stopped = await stopBySignals(STOP_SIGNALS, signalTo(pid), endsWithin);
-  if (stopped) return;
-  throw new EmbeddedPostgresError(
-    `the PostgreSQL server ${pid} of ${dataDirectory} does not end: stop it, and start again`,
+/** Returns whether the server of a directory, by default any, accepts connections. */
+export async function isReady(dataDirectory: string, pid?: number): Promise<boolean> {
+  const lock = await readLockFile(dataDirectory);
+  return lock?.status === 'ready' && (pid === undefined || lock.pid === pid);
+}
+
+/** Stops the server of a service that was killed, if it runs, and removes its lock file. */
+export async function stopOrphan(dataDirectory: string): Promise<void> {
+  for (const signal of STOP_SIGNALS) {
+    const lock = await readLockFile(dataDirectory);
+    if (!lock || !(await answers(dataDirectory))) break;
+    if (!(await serves(lock.pid, dataDirectory))) throw stillRuns(dataDirectory, lock.pid);
+    process.kill(lock.pid, signal);
+    const end = performance.now() + TIMEOUT_MS;
+    while ((await answers(dataDirectory)) && performance.now() < end) await delay(POLL_MS);
+  }
+  if (await answers(dataDirectory)) throw stillRuns(dataDirectory);
+  // PostgreSQL would refuse to start while any process has the number in this file, as after a restart of a container.
+  await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
+}
+
+/** Returns the lock file of PostgreSQL. Its src/include/utils/pidfile.h defines the format. */
+async function readLockFile(dataDirectory: string) {
+  const text = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
+  const lines = text.split('\n').map((line) => line.trim());
+  const pid = Number(lines[0]);
+  return pid > 1 ? { pid, status: lines[7] } : undefined;
+}
+
+/** Returns whether a process is the server of a directory, which may also run in another container. */
+async function serves(pid: number, dataDirectory: string): Promise<boolean> {
+  if (process.platform !== 'linux') return true;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return command.split('\0').includes(dataDirectory);
+}
+
+function stillRuns(dataDirectory: string, pid?: number): EmbeddedPostgresError {
+  const process = pid === undefined ? '' : `, process ${pid}`;
+  return new EmbeddedPostgresError(
+    `the data directory ${dataDirectory} is in use by a PostgreSQL server without a service, perhaps in another container${process}: stop it, or set DATA_DIR to another directory`,
   );
 }
 
-async function stopBySignals(
-  signals: readonly NodeJS.Signals[],
-  send: (signal: NodeJS.Signals) => void,
-  endsWithin: (ms: number) => Promise<boolean>,
-): Promise<boolean> {
-  for (const signal of signals) {
-    send(signal);
-    if (await endsWithin(SIGNAL_TIMEOUT_MS)) return true;
-  }
-  return false;
-}
-
-function signalTo(pid: number): (signal: NodeJS.Signals) => void {
-  return (signal) => {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // The process has ended, or belongs to another user. The following wait detects that.
-    }
-  };
-}
-
-function startError(dataDirectory: string, { output, reason }: Program): EmbeddedPostgresError {
-  const text = `PostgreSQL did not start in ${dataDirectory} (${reason})`;
-  if (/lock file ".*" already exists|pre-existing shared memory block/.test(output))
-    return new DirectoryTakenError(
-      `${text}: stop the server that uses this directory, or set DATA_DIR to another one`,
-    );
-  // Another server is creating its lock file. If the file stays empty, a server was killed
-  // meanwhile.
-  if (/lock file ".*" is empty/.test(output))
-    return new DirectoryTakenError(`${text}: remove this file if no server uses this directory`);
-  return new EmbeddedPostgresError(`${text}: fix this, or set DATABASE_URL to another PostgreSQL server`);
-}
-
-function serverArguments(dataDirectory: string, socketDirectory: string, purpose: Purpose): string[] {
+function serverArguments(dataDirectory: string, socketDirectory: string): string[] {
   const settings = {
     // No network port, because other users of the machine could connect to it.
     listen_addresses: '',
@@ -124,7 +122,6 @@ function serverArguments(dataDirectory: string, socketDirectory: string, purpose
     unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: '5432',
-    cluster_name: clusterName(purpose),
     max_connections: '100',
     fsync: 'on',
     synchronous_commit: 'on',
@@ -140,9 +137,6 @@ function serverArguments(dataDirectory: string, socketDirectory: string, purpose
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
   };
-  return [
-    '-D',
-    dataDirectory,
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ];
+  const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return ['-D', dataDirectory, ...values];
 }

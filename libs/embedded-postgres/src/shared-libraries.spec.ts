@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, readlink, rename, rm, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { linkSharedLibraries } from './shared-libraries.js';
+import { linkSharedLibraries } from './binaries.js';
 
 let folder: string;
 let native: string;

@@ -2,7 +2,6 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { sameUser } from './account.js';
 import { openSocketDirectory, socketDirectoryOf } from './socket-directory.js';
 
 describe('socketDirectoryOf', () => {
@@ -25,20 +24,24 @@ describe('socketDirectoryOf', () => {
 
 describe('openSocketDirectory', () => {
   let folder: string;
+  let dataDirectory: string;
   let directory: string;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'embedded-'));
-    directory = join(folder, 'socket');
+    dataDirectory = join(folder, 'd'.repeat(100));
+    directory = socketDirectoryOf(dataDirectory);
   });
 
-  afterEach(() => rm(folder, { recursive: true }));
+  afterEach(async () => {
+    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true, force: true });
+  });
 
-  const open = () => openSocketDirectory(directory, '/data', sameUser.owner('postgres'));
+  const open = () => openSocketDirectory(dataDirectory, { uid: process.getuid!(), gid: process.getgid!() });
 
   it('creates a directory that no other user can enter, and uses it again', async () => {
-    await open();
-    await open();
+    expect([await open(), await open()]).toEqual([directory, directory]);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 

@@ -16,8 +16,7 @@ const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
  */
 export function socketDirectoryOf(dataDirectory: string): string {
   if (fits(dataDirectory)) return dataDirectory;
-  const name = `postgres-${hash('sha256', dataDirectory).slice(0, 16)}`;
-  const directory = join(tmpdir(), name);
+  const directory = join(tmpdir(), `postgres-${hash('sha256', dataDirectory).slice(0, 16)}`);
   if (fits(directory)) return directory;
   throw new EmbeddedPostgresError(
     `the path ${dataDirectory} is too long for a socket: set DATA_DIR to a shorter one, or TMPDIR to /tmp`,
@@ -25,43 +24,38 @@ export function socketDirectoryOf(dataDirectory: string): string {
 }
 
 /** Creates the directory if it is not the data directory. Throws if others can enter it. */
-export async function openSocketDirectory(
-  directory: string,
-  dataDirectory: string,
-  owner: User,
-): Promise<void> {
-  if (directory === dataDirectory) return;
+export async function openSocketDirectory(dataDirectory: string, owner: User): Promise<string> {
+  const directory = socketDirectoryOf(dataDirectory);
+  if (directory === dataDirectory) return directory;
   const isNew = await mkdir(directory, { mode: 0o700 }).then(
     () => true,
     () => false,
   );
   if (isNew && process.getuid?.() !== owner.uid) await chown(directory, owner.uid, owner.gid);
   const found = await lstat(directory).catch(() => undefined);
-  const isPrivate = found?.isDirectory() && found.uid === owner.uid && (found.mode & 0o077) === 0;
-  if (!isPrivate)
-    throw new EmbeddedPostgresError(
-      `${directory}, the directory for PostgreSQL's socket, is not private to the service: remove it, or set DATA_DIR to a shorter path`,
-    );
+  if (found?.isDirectory() && found.uid === owner.uid && (found.mode & 0o077) === 0) return directory;
+  throw new EmbeddedPostgresError(
+    `${directory}, the directory for PostgreSQL's socket, is not private to the service: remove it, or set DATA_DIR to a shorter path`,
+  );
 }
 
-/** Returns whether a server responds on the socket of a directory. */
-export function answers(directory: string): Promise<boolean> {
+/** Returns whether a server responds on the socket of a data directory. */
+export function answers(dataDirectory: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(join(directory, SOCKET_NAME));
-    socket.setTimeout(1000);
-    socket.once('connect', () => end(true));
-    socket.once('timeout', () => end(true));
-    socket.once('error', () => end(false));
+    const socket = connect(join(socketDirectoryOf(dataDirectory), SOCKET_NAME));
     const end = (answer: boolean) => {
       socket.destroy();
       resolve(answer);
     };
+    socket.setTimeout(1000, () => end(true));
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
   });
 }
 
 /** Returns the URL of the server. The directory is its host, because TypeORM drops the query. */
-export function urlOf(directory: string): string {
-  return `postgres://postgres@${encodeURIComponent(directory)}/postgres`;
+export function urlOf(dataDirectory: string): string {
+  return `postgres://postgres@${encodeURIComponent(socketDirectoryOf(dataDirectory))}/postgres`;
 }
 
 function fits(directory: string): boolean {

@@ -8,7 +8,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../../libs/embedded-postgres/src/index.js';
 import { firstColumn as query } from '../../support/postgres-cluster.js';
-import { eventually } from '../eventually.js';
 import { endProcess } from '../../support/service-process.js';
 import { expectRefused } from './support/embedded.js';
 import { canMount, SmallDisk } from './support/full-disk.js';
@@ -78,6 +77,14 @@ describe('EmbeddedPostgres after the service was killed', () => {
     expect(await query(next.url, COMMITTED)).toEqual([42]);
     expect(await postmasterPid()).not.toBe(orphan);
   });
+
+  it('ends it for a command, too', async () => {
+    const { orphan } = await leaveOrphan((url) => query(url, COMMIT));
+    const command = await EmbeddedPostgres.attachOrStart({ dataDirectory });
+    started.push(command);
+    expect(await query(command.url, COMMITTED)).toEqual([42]);
+    expect(await postmasterPid()).not.toBe(orphan);
+  });
 });
 
 describe('EmbeddedPostgres next to another service', () => {
@@ -86,15 +93,6 @@ describe('EmbeddedPostgres next to another service', () => {
     process.kill(-service.pid!, 'SIGINT');
     await expect(Promise.race([once(service, 'exit'), delay(300, 'alive')])).resolves.toBe('alive');
     expect(await query(url, 'select 1')).toEqual([1]);
-  });
-});
-
-describe('EmbeddedPostgres when the server dies', () => {
-  it('starts it again at the same URL', async () => {
-    const { url } = await start();
-    await query(url, COMMIT);
-    process.kill(await postmasterPid(), 'SIGKILL');
-    expect(await eventually(() => query(url, COMMITTED))).toEqual([42]);
   });
 });
 
@@ -117,12 +115,10 @@ describe('EmbeddedPostgres after a crash of the machine', () => {
     expect(await query(url, 'select 1')).toEqual([1]);
   });
 
-  it('removes the half-made files of a start that was killed, and only those', async () => {
-    const finished = spawnSync('true').pid;
-    await mkdir(join(place, `postgres.new-${finished}-abc`, 'base'), { recursive: true });
-    await mkdir(join(place, `postgres.new-${process.pid}-abc`));
+  it('replaces the half-made files of a start that was killed', async () => {
+    await mkdir(join(place, 'postgres.new', 'base'), { recursive: true });
     await start();
-    expect((await readdir(place)).toSorted()).toEqual(['postgres', `postgres.new-${process.pid}-abc`]);
+    expect((await readdir(place)).toSorted()).toEqual(['postgres', 'postgres.lock']);
   });
 });
 
