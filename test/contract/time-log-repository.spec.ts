@@ -2,24 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DomainError } from '../../libs/errors/src/index.js';
 import type { ContractCase } from '../../libs/host-kit/src/contract/index.js';
-import type { TimeLogAccess } from '../../src/time-log/index.js';
+import { normalizedValues, type TimeLogAccess, type TimeLogValues } from '../../src/time-log/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import {
   ALL_PROJECTS,
   connectionOptions,
   Database,
   type DataSource,
+  entityTagOf,
   InMemoryTimeLogRepository,
   limits,
   PageRequest,
   LONG_QUEUE_LIMITS,
   longLimits,
+  newIds,
   Period,
   TimeLog,
   SchemaAttributes,
   timeLogAttributesContract,
   timeLogEntities,
   timeLogRepositoryContract,
+  TimeLogService,
   TypeOrmExportRepository,
   TypeOrmFeedRepository,
   TypeOrmTimeLogRepository,
@@ -146,6 +149,76 @@ describe('attributes that SQL has stored', () => {
       });
     },
   );
+});
+
+describe('corrections of what SQL has stored', () => {
+  const database = useDatabase();
+  const id = '019c1370-4e1b-7000-8000-000000000001';
+  const duration = '1234567890.1234567891';
+  const attributes = '{"rate": 0.1234567890123456789012, "large": 12345678901234567890}';
+  let service: TimeLogService;
+  /** The columns of the row as text, with its version. */
+  const rowOf = async () =>
+    (
+      await database.dataSource.query<{ duration: string; attributes: string; version: string }[]>(
+        `select duration::text, attributes::text, ctid || ' ' || xmin || ' ' || position as version from time_logs`,
+      )
+    )[0]!;
+
+  beforeEach(async () => {
+    const { dataSource } = database;
+    const store = new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS, ANY_ATTRIBUTES);
+    service = new TimeLogService(store, newIds(), undefined, ANY_ATTRIBUTES);
+    await dataSource.query('delete from time_logs');
+    await dataSource.query(
+      `insert into time_logs (id, project_id, duration, description, date, attributes)
+         values ($1, $1, $2, 'work', '2026-01-31', $3)`,
+      [id, duration, attributes],
+    );
+  });
+
+  it('write nothing if they change nothing that a client sees', async () => {
+    const row = await rowOf();
+    const log = await service.get(id);
+    const values = { ...normalizedValues(log), attributes: undefined };
+    const ifMatch = [entityTagOf(log)];
+    for (const corrected of [
+      await service.patch(id, (current) => current),
+      await service.correct(id, values),
+      await service.correct(id, values, { ifMatch }),
+    ])
+      expect(corrected).toEqual(log);
+    expect(await rowOf()).toEqual(row);
+  });
+
+  it.each<[string, Partial<TimeLogValues>, object]>([
+    ['a description', { description: 'new' }, { duration, attributes }],
+    ['a duration', { duration: 1.5 }, { duration: '1.5', attributes }],
+    ['attributes', { attributes: { a: 1 } }, { duration, attributes: '{"a": 1}' }],
+  ])('change %s, and no digit of other values', async (_what, changed, stored) => {
+    expect(await service.patch(id, (log) => ({ ...normalizedValues(log), ...changed }))).toMatchObject(
+      changed,
+    );
+    expect(await rowOf()).toMatchObject(stored);
+  });
+
+  it('keep attributes of which a host or a client has a copy', async () => {
+    await database.dataSource.query(`update time_logs set attributes = attributes - 'large'`);
+    const row = await rowOf();
+    const log = await service.get(id);
+    const copy = structuredClone(normalizedValues(log));
+    await service.patch(id, () => copy);
+    await service.correct(id, copy, { ifMatch: [entityTagOf(log)] });
+    expect(await rowOf()).toEqual(row);
+  });
+
+  it('leave a duration within doubles', async () => {
+    const { dataSource } = database;
+    await dataSource.query('alter table time_logs drop constraint time_logs_duration_is_within_double');
+    await dataSource.query('update time_logs set duration = 1e400');
+    await service.patch(id, (log) => ({ ...normalizedValues(log), description: 'new' }));
+    expect(Number((await rowOf()).duration)).toBe(Number.MAX_VALUE);
+  });
 });
 
 describe('TypeOrmTimeLogRepository over PostgreSQL', () => {

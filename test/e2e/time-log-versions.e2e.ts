@@ -23,6 +23,13 @@ import { useTestApp } from '../support/test-app.js';
 
 const NONE = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
 const CHANGED = [412, refusal('PRECONDITION_FAILED', 'the log has changed since: get it again')];
+const EXCLUDED = [
+  412,
+  refusal(
+    'PRECONDITION_FAILED',
+    'If-None-Match excludes this version of the log: send If-Match with the version to change',
+  ),
+];
 
 const app = useTestApp();
 const etagOf = ({ headers }: Answer) => headers.get('etag');
@@ -60,11 +67,19 @@ describe.each(CHANGES)('If-Match of %s', (method, change, success) => {
     const created = await create(app);
     const [id, old] = [idOf(created), etagOf(created)!];
     const current = etagOf(await patch(app, id, { duration: 9 }))!;
-    for (const condition of [old, `W/${current}`, 'x', '', `"x", ${current}x`])
+    for (const condition of [old, `w/${current}`, 'x', '', `"x", ${current}x`])
       expect(outcome(await change(id, { 'if-match': condition }))).toEqual(CHANGED);
     expect(etagOf(await get(app, id))).toBe(current);
     expect((await change(id, { 'if-match': `W/"x", ${old},${current}` })).status).toBe(success);
     expect(outcome(await change(randomUUID(), { 'if-match': old }))).toEqual(NONE);
+  });
+
+  it('takes a tag that a proxy has changed when it compressed the answer', async () => {
+    for (const form of ['W/"$"', '"$-gzip"', '"$-br"', '"$-zstd"', 'W/"$-gzip"']) {
+      const created = await create(app);
+      const condition = form.replace('$', etagOf(created)!.slice(1, -1));
+      expect((await change(idOf(created), { 'if-match': condition })).status).toBe(success);
+    }
   });
 
   it('is no condition as *, and a list in several lines', async () => {
@@ -82,6 +97,57 @@ describe.each(CHANGES)('If-Match of %s', (method, change, success) => {
       const received = await sendRaw(app.port, bytes + body, (soFar) => answersIn(soFar).length === 1);
       expect(answersIn(received).map(({ status }) => status)).toEqual([success]);
     }
+  });
+});
+
+describe.each(CHANGES)('If-None-Match of %s', (_method, change, success) => {
+  it('keeps a version that it names', async () => {
+    const created = await create(app);
+    const [id, current] = [idOf(created), etagOf(created)!];
+    for (const condition of ['*', current, `W/${current}`, `"x", ${current.slice(0, -1)}-br"`]) {
+      expect(outcome(await change(id, { 'if-none-match': condition }))).toEqual(EXCLUDED);
+      expect(outcome(await change(id, { 'if-match': current, 'if-none-match': condition }))).toEqual(
+        EXCLUDED,
+      );
+    }
+    expect(outcome(await change(id, { 'if-match': '"x"', 'if-none-match': '*' }))).toEqual(CHANGED);
+    expect((await get(app, id)).text).toBe(created.text);
+    for (const condition of ['*', current])
+      expect(outcome(await change(randomUUID(), { 'if-none-match': condition }))).toEqual(NONE);
+    expect((await change(id, { 'if-none-match': `"x", x, ${current}x` })).status).toBe(success);
+  });
+});
+
+describe('a duration that only SQL can store', () => {
+  const DURATION = '1234567890.1234567891';
+  const projectId = randomUUID();
+  const stored = async () => {
+    const { body } = await send(app, `${TIME_LOGS}/events?projectId=${projectId}`);
+    const { text } = await send(app, `${TIME_LOGS}/totals?projectId=${projectId}`);
+    return [body, text];
+  };
+
+  it('keeps its digits, unless a correction has another', async () => {
+    const created = await create(app, { ...LOG, projectId });
+    const id = idOf(created);
+    await app.dataSource.query('update time_logs set duration = $2 where id = $1', [id, DURATION]);
+    const before = await stored();
+    expect(before[1]).toContain(`"duration":${DURATION},`);
+    const got = await get(app, id);
+    const log = { ...LOG, projectId, duration: Number(DURATION) };
+    for (const same of [
+      await patch(app, id, {}),
+      await patch(app, id, { duration: Number(DURATION) }),
+      await correct(app, id, log),
+      await correct(app, id, log, { 'if-match': etagOf(got)! }),
+    ])
+      expect([same.text, etagOf(same)]).toEqual([got.text, etagOf(got)]);
+    expect(await stored()).toEqual(before);
+    await patch(app, id, { description: 'new' });
+    await correct(app, id, { ...log, description: 'newer' });
+    expect((await stored())[1]).toBe(before[1]);
+    await patch(app, id, { duration: 1.5 });
+    expect((await stored())[1]).toContain('"duration":1.5,');
   });
 });
 

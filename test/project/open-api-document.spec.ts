@@ -11,7 +11,7 @@ import {
   idempotencyKeyFault,
 } from '../../src/time-log/domain/idempotency-key.js';
 import { DEFAULT_PAGE, MAX_PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
-import { TIME_LOG_CHANGED } from '../../src/time-log/domain/time-log.repository.js';
+import { TIME_LOG_CHANGED, VERSION_EXCLUDED } from '../../src/time-log/domain/time-log.repository.js';
 import { TIME_LOG_FIELDS } from '../../src/time-log/domain/time-log.js';
 import {
   MAX_DESCRIPTION_LENGTH,
@@ -186,6 +186,7 @@ describe('the OpenAPI document', () => {
       PROJECT_NOT_ALLOWED,
       FEED_GONE.message,
       TIME_LOG_CHANGED.message,
+      VERSION_EXCLUDED.message,
       IDEMPOTENCY_KEY_REUSED.message,
     ];
     expect(messages).not.toContain(undefined);

@@ -107,7 +107,7 @@ describe('the arguments of services', () => {
       byOptions,
       '',
       [{ acces: [] }],
-      'options may only have access, caller, manager, deadline, ifMatch, signal and projectIds',
+      'options may only have access, caller, manager, deadline, ifMatch, ifNoneMatch, signal and projectIds',
       { rule: 'unknown' },
     ],
     option(
@@ -122,6 +122,7 @@ describe('the arguments of services', () => {
     option('manager', [null, 0, 'x'], 'the EntityManager of a transaction'),
     option('deadline', [null, '1', NaN], 'a number of milliseconds'),
     option('ifMatch', [null, '"x"', [7]], 'an array of entity tags'),
+    option('ifNoneMatch', [null, '*', [7]], 'an array of entity tags'),
     option('signal', [null, 'x', {}], 'an AbortSignal'),
     [others, 'its key', [null, 'x', use], 'Idempotency-Key is only for callers with an id', {}],
     [others, 'its use', [null, 'x'], 'use must be a function', { field: 'use', rule: 'type' }],

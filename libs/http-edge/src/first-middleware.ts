@@ -29,10 +29,14 @@ export function firstMiddleware(
     const headers = commonHeaders(identified);
     for (const name in headers) response.setHeader(name, headers[name]!);
     if (server.isDraining) response.setHeader('Connection', 'close');
-    // Otherwise Express could answer 304 without a body.
-    if (request.headers['if-none-match'] !== undefined) delete request.headers['if-none-match'];
+    // Otherwise Express could answer 304 without a body. For other methods it is a condition of the change.
+    if (isConditionalRead(request)) delete request.headers['if-none-match'];
     next(refusalOf(request));
   };
+}
+
+function isConditionalRead({ method, headers }: Request): boolean {
+  return headers['if-none-match'] !== undefined && (method === 'GET' || method === 'HEAD');
 }
 
 /** Returns the headers of every response. */

@@ -751,7 +751,7 @@ export interface components {
                 "application/json": components["schemas"]["GoneBody"];
             };
         };
-        /** @description The log has another version than `If-Match` names. */
+        /** @description `If-Match` names another version of the log, or `If-None-Match` this one. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -785,8 +785,10 @@ export interface components {
         "X-Request-Id": string;
         /** @description The `id` of the log, in upper or lower case. */
         id: string;
-        /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. */
+        /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. A tag that a proxy has changed when it compressed the response (`W/"…"`, `"…-gzip"`) names the same version. */
         "If-Match": string;
+        /** @description `*`, or `ETag`s of versions that must not change, separated by commas: if the log has one of them, nothing changes and the response is `412`. */
+        "If-None-Match": string;
     };
     requestBodies: never;
     headers: {
@@ -1154,8 +1156,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. */
+                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. A tag that a proxy has changed when it compressed the response (`W/"…"`, `"…-gzip"`) names the same version. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `*`, or `ETag`s of versions that must not change, separated by commas: if the log has one of them, nothing changes and the response is `412`. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -1207,8 +1211,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. */
+                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. A tag that a proxy has changed when it compressed the response (`W/"…"`, `"…-gzip"`) names the same version. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `*`, or `ETag`s of versions that must not change, separated by commas: if the log has one of them, nothing changes and the response is `412`. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -1250,8 +1256,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. */
+                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. A tag that a proxy has changed when it compressed the response (`W/"…"`, `"…-gzip"`) names the same version. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `*`, or `ETag`s of versions that must not change, separated by commas: if the log has one of them, nothing changes and the response is `412`. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };

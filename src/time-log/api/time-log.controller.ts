@@ -168,6 +168,11 @@ export class TimeLogController extends TimeLogRoutes {
 function changeOptionsOf(request: Request & Served, kind: 'correct' | 'delete', id: string): ChangeOptions {
   const state = request[STATE];
   state.change = { kind, id: id.toLowerCase() };
-  // Node joins the lines of this header to one list.
-  return { ...callOptionsOf(state.caller), ifMatch: entityTagsIn(request.headers['if-match']) };
+  // Node joins the lines of each of these headers to one list.
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+  return {
+    ...callOptionsOf(state.caller),
+    ifMatch: entityTagsIn(ifMatch),
+    ifNoneMatch: entityTagsIn(ifNoneMatch),
+  };
 }

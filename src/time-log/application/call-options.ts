@@ -45,12 +45,21 @@ export interface RecordOptions extends CallOptions {
 export interface ChangeOptions extends RecordOptions {
   /** The entity tags of the versions that the change may replace; undefined: any. */
   readonly ifMatch?: readonly string[] | undefined;
+  /** The entity tags of the versions that the change must not replace; `*` is each. */
+  readonly ifNoneMatch?: readonly string[] | undefined;
 }
 
 /** Marks options that need no check. */
 const CHECKED = Symbol('checked options');
 
 type Rule = readonly [isValid: (value: never) => boolean, text: string, type: string];
+
+const ENTITY_TAGS: Rule = [
+  (value) => Array.isArray(value) && [...value].every((tag) => typeof tag === 'string'),
+  'must be an array of entity tags',
+  'array',
+];
+
 /** The rules of all options that are not undefined. A service checks `projectIds` itself. */
 const RULES: Readonly<Record<string, Rule>> = {
   access: [
@@ -69,11 +78,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     'must be a number of milliseconds',
     'number',
   ],
-  ifMatch: [
-    (value) => Array.isArray(value) && [...value].every((tag) => typeof tag === 'string'),
-    'must be an array of entity tags',
-    'array',
-  ],
+  ifMatch: ENTITY_TAGS,
+  ifNoneMatch: ENTITY_TAGS,
   signal: [
     (value: AbortSignal) => isObject(value) && typeof value.throwIfAborted === 'function',
     'must be an AbortSignal',

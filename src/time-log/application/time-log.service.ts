@@ -8,7 +8,7 @@ import {
 } from '../../../libs/errors/src/domain-error.js';
 import { ALL_PROJECTS, attributesIn, type AttributeValues, projectsIn } from '../domain/time-log-access.js';
 import { isObject, TimeLogAttributes } from '../domain/attributes.js';
-import { entityTagOf } from '../domain/entity-tag.js';
+import { ANY_VERSION, isVersionIn } from '../domain/entity-tag.js';
 import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
 import { MAX_PAGE_LIMIT, type PageInput } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
@@ -18,6 +18,7 @@ import {
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
+  VERSION_EXCLUDED,
 } from '../domain/time-log.repository.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import { checkedId } from '../domain/time-log.rules.js';
@@ -46,8 +47,8 @@ import {
   type WrapWrites,
 } from './call-options.js';
 
-/** The maximum number of retries of a patch whose log has changed meanwhile. */
-const MAX_PATCH_RETRIES = 5;
+/** The maximum number of retries of a change whose log has changed meanwhile. */
+const MAX_RETRIES = 5;
 const NOT_AN_ARRAY: Fault = {
   field: 'timeLogs',
   rule: 'type',
@@ -132,19 +133,15 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   /**
    * Replaces all values of the log with an id; a missing description becomes empty, and missing attributes stay. `id`
    * and `createdAt` stay. Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError
-   * NOT_FOUND, or PRECONDITION_FAILED if the log has none of the versions in `ifMatch`.
+   * NOT_FOUND, or PRECONDITION_FAILED if the log has none of the versions in `ifMatch`, or one of `ifNoneMatch`.
    */
   async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
     options = checkedOptions(options, this.attributes);
     const checked = await this.checkedCorrection(values, undefined, options);
     const target = checkedId(id);
     requireAccess([checked], options);
-    const expected = await this.expected(target, options);
-    return this.replace(
-      target,
-      markChecked({ attributes: expected?.attributes, ...checked }),
-      expected,
-      options,
+    return this.changeVersion(target, options, (expected) =>
+      this.replace(target, markChecked({ attributes: expected?.attributes, ...checked }), expected, options),
     );
   }
 
@@ -160,20 +157,11 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<TimeLog<A>> {
     options = checkedOptions(options, this.attributes);
     requireFunction('change', change);
-    this.requireSupport(options, true);
-    for (let retries = MAX_PATCH_RETRIES; ; retries--) {
-      const log = await this.get(id, options);
+    return this.changeCurrent(id, options, async (log) => {
       const values = await this.checkedCorrection(await change(log), log.attributes, options);
       requireAccess([values], options);
-      requireMatch(log, options);
-      try {
-        return await this.replace(log.id, values, log, options);
-      } catch (error) {
-        const isChanged = error instanceof DomainError && error.code === TIME_LOG_CHANGED.code;
-        if (!isChanged || options.ifMatch) throw error;
-        if (retries === 0) throw new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: error });
-      }
-    }
+      return this.replace(log.id, values, log, options);
+    });
   }
 
   /**
@@ -182,11 +170,12 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
     options = checkedOptions(options, this.attributes);
-    const expected = await this.expected(id, options);
-    const writes = this.writesOf(options);
     const access = accessTo(undefined, options);
-    const deleted = await writes.delete(checkedId(id), access, options.caller?.id, expected);
-    if (deleted === undefined) throw notFound();
+    await this.changeVersion(id, options, async (expected) => {
+      const writes = this.writesOf(options);
+      const deleted = await writes.delete(checkedId(id), access, options.caller?.id, expected);
+      if (deleted === undefined) throw notFound();
+    });
   }
 
   /**
@@ -335,17 +324,42 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   }
 
   /**
-   * Returns the log that a change with `ifMatch` expects. Rejects a log outside the access before the change enters
-   * the queue: there it would delay other callers, and its own delay would reveal them. The statement that changes the
-   * log checks again. A transaction of the caller has no queue, and the log may be visible only there.
+   * Makes a change, only of the versions that the options allow. Rejects a log outside the access before the change
+   * enters the queue: there it would delay other callers, and its own delay would reveal them. The statement that
+   * changes the log checks again. A transaction of the caller has no queue, and the log may be visible only there.
    */
-  private async expected(id: string, options: ChangeOptions): Promise<TimeLog | undefined> {
-    const { access = ALL_PROJECTS, manager, ifMatch } = options;
-    this.requireSupport(options, ifMatch !== undefined);
-    if (!ifMatch && (access === ALL_PROJECTS || manager)) return undefined;
-    const log = await this.get(id, options);
-    requireMatch(log, options);
-    return ifMatch && log;
+  private async changeVersion<T>(
+    id: string,
+    options: ChangeOptions,
+    change: (expected?: TimeLog) => Promise<T>,
+  ): Promise<T> {
+    const { access = ALL_PROJECTS, manager, ifMatch, ifNoneMatch } = options;
+    if (ifNoneMatch || (ifMatch && !ifMatch.includes(ANY_VERSION)))
+      return this.changeCurrent(id, options, change);
+    if (access !== ALL_PROJECTS && !manager) await this.get(id, options);
+    return change();
+  }
+
+  /**
+   * Makes a change of the current log, if it has a version that the options allow. If the log changes meanwhile, this
+   * is done again, up to 5 times.
+   */
+  private async changeCurrent<T>(
+    id: string,
+    options: ChangeOptions,
+    change: (expected: TimeLog<A>) => Promise<T>,
+  ): Promise<T> {
+    this.requireSupport(options, true);
+    for (let retries = MAX_RETRIES; ; retries--) {
+      const log = await this.get(id, options);
+      requireVersion(log, options);
+      try {
+        return await change(log);
+      } catch (error) {
+        if (!(error instanceof DomainError) || error.code !== TIME_LOG_CHANGED.code) throw error;
+        if (retries === 0) throw new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: error });
+      }
+    }
   }
 
   /** Throws an Error if a method of the repository lacks a parameter that it must obey in this call. */
@@ -384,9 +398,10 @@ function boundIn({ access = ALL_PROJECTS }: CallOptions): AttributeValues | unde
   return attributesIn(access);
 }
 
-/** Throws DomainError TIME_LOG_CHANGED if a log has none of the versions that the caller may change. */
-function requireMatch(log: TimeLog, { ifMatch }: ChangeOptions): void {
-  if (ifMatch && !ifMatch.includes(entityTagOf(log))) throw new DomainError(TIME_LOG_CHANGED);
+/** Throws DomainError PRECONDITION_FAILED if the options do not allow a change of this version. */
+function requireVersion(log: TimeLog, { ifMatch, ifNoneMatch }: ChangeOptions): void {
+  if (ifMatch && !isVersionIn(ifMatch, log)) throw new DomainError(TIME_LOG_CHANGED);
+  if (ifNoneMatch && isVersionIn(ifNoneMatch, log)) throw new DomainError(VERSION_EXCLUDED);
 }
 
 function asSent(log: TimeLog): TimeLogValues {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { entityTagOf, entityTagsIn } from './entity-tag.js';
+import { entityTagOf, entityTagsIn, isVersionIn } from './entity-tag.js';
 import { TimeLog } from './time-log.js';
 
 const id = '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d70';
@@ -38,18 +38,18 @@ describe('entityTagOf', () => {
 describe('entityTagsIn', () => {
   it.each([
     [undefined, undefined],
-    ['*', undefined],
+    ['*', ['*']],
     ['"a"', ['"a"']],
     ['"a", "b,c" ,\t"d"', ['"a"', '"b,c"', '"d"']],
     ['', []],
     [', "a",,"b"', ['"a"', '"b"']],
-    ['W/"b", x, *, "a", "c"d', ['"a"']],
+    ['W/"b", x, *, "a", "c"d', ['W/"b"', '"a"']],
     ['"a"\u00a0', []],
   ])('reads the list %j', (header, tags) => {
     expect(entityTagsIn(header)).toEqual(tags);
   });
 
-  it.each(['a', 'W/"a"', 'w/ "a"', "'a'", '"a', 'a"', '"a" "b"', '"a"b', '*"a"', '"a\u00a0"', '"b, "a"'])(
+  it.each(['a', 'w/"a"', 'W/ "a"', "'a'", '"a', 'a"', '"a" "b"', '"a"b', '*"a"', '"a\u00a0"', '"b, "a"'])(
     'has no tag "a" in %j',
     (header) => {
       expect(entityTagsIn(header)).toBeDefined();
@@ -59,5 +59,36 @@ describe('entityTagsIn', () => {
 
   it.each(['x', '"', '"a"'])('reads a million spaces in %s in linear time', (end) => {
     expect(entityTagsIn(`x${' '.repeat(1_000_000)}${end}`)).toEqual([]);
+  });
+});
+
+describe('isVersionIn', () => {
+  const log = TimeLog.record(values, id);
+  const tag = 'cpOcUcFxjYZJ5ghcbofs-A';
+
+  it.each([
+    `"${tag}"`,
+    `W/"${tag}"`,
+    `"${tag}-gzip"`,
+    `"${tag}-br"`,
+    `"${tag}-zstd"`,
+    `W/"${tag}-gzip"`,
+    '*',
+  ])('takes %s for the version', (form) => {
+    expect(isVersionIn(['"x"', form], log)).toBe(true);
+  });
+
+  it.each([
+    ...[tag, `"${tag}`, `w/"${tag}"`, `W/ "${tag}"`, `"${tag}-deflate"`, `"${tag}-gzip-br"`, `"${tag}" `],
+    ...[`"-${tag}"`, `"${tag.slice(1)}"`, `"${tag.toLowerCase()}"`, '"undefined"', '""', '', '**'],
+  ])('does not take %s for it', (form) => {
+    expect(isVersionIn([form], log)).toBe(false);
+  });
+
+  it('does not take the end of a tag for the name of an encoding', () => {
+    const other = TimeLog.record({ ...values, duration: 59_083 }, id);
+    expect(entityTagOf(other)).toBe('"WD3Gdu1Jmb41J8NRZWP-br"');
+    expect(isVersionIn(['"WD3Gdu1Jmb41J8NRZWP-br"'], other)).toBe(true);
+    expect(isVersionIn(['"WD3Gdu1Jmb41J8NRZWP"'], other)).toBe(false);
   });
 });

@@ -43,6 +43,13 @@ export const TIME_LOG_CHANGED: ErrorKind = {
   message: 'the log has changed since: get it again',
 };
 
+/** The error for a change of a version that the caller has excluded. */
+export const VERSION_EXCLUDED: ErrorKind = {
+  code: 'PRECONDITION_FAILED',
+  status: 412,
+  message: 'If-None-Match excludes this version of the log: send If-Match with the version to change',
+};
+
 /** The methods that change logs, and the reads that they need. */
 export type TimeLogWrites = Pick<
   TimeLogRepository,

@@ -32,9 +32,11 @@ export class TimeLogCorrections {
   }
 
   /**
-   * Resolves with the stored log, or undefined if it does not exist within the access. A correction that changes
-   * nothing writes nothing. Any other locks the log and checks its latest version, since it may have been moved or
-   * may differ from `expected`. Not prepared: a plan made while the table was empty would later read all of it.
+   * Resolves with the stored log, or undefined if it does not exist within the access. Values that the log has
+   * already, as clients see them, stay as they are stored: a correction of others changes no digit of them, and one
+   * that changes nothing writes nothing. Any other locks the log and checks its latest version, since it may have
+   * been moved or may differ from `expected`. Not prepared: a plan made while the table was empty would later read
+   * all of it.
    */
   async correct(
     log: TimeLog,
@@ -43,7 +45,7 @@ export class TimeLogCorrections {
     within: Statements = this.database,
   ): Promise<TimeLog | undefined> {
     const { valueNames, nextParameter } = this.rows;
-    const values = this.rows.values(expected ? undefined : 'log');
+    const values = this.rows.replacements('log', expected === undefined);
     const allowed = accessCondition(access, nextParameter);
     const version = `log as version, (${valueNames}) is distinct from (${values}) as differs,
                      ${this.isUnexpected(expected, nextParameter + allowed.parameters.length)} as is_unexpected`;
@@ -65,7 +67,7 @@ export class TimeLogCorrections {
        )
        select ${this.rows.selection('version')}, is_unexpected::text, is_dropped::text from outcome`,
     );
-    const parameters = [...this.rows.valuesOf(log), ...allowed.parameters];
+    const parameters = [...this.rows.correctionOf(log, expected), ...allowed.parameters];
     if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
     const [row] = await within.change(statement, parameters, this.options);
     const [isUnexpected, isDropped] = row?.slice(-2) ?? [];

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { TextRow } from '../../database/index.js';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { ITEM_FIELDS, itemJson } from '../domain/time-log-item.js';
@@ -13,9 +14,17 @@ interface Column {
 
 const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((field) => {
   const { name = field, type, nullable = false }: Column = TIME_LOG_COLUMNS[field];
-  const { write = asIs, comparable = String, ...texts }: ColumnTexts = COLUMN_TEXTS[type];
+  const {
+    write = asIs,
+    comparable = String,
+    replace = (_stored, sent) => sent,
+    ...texts
+  }: ColumnTexts = COLUMN_TEXTS[type];
   const writeOrNull = (value: unknown) => (value === undefined ? null : write(value as never));
-  return { field, name, type, nullable, comparable, ...texts, write: nullable ? writeOrNull : write };
+  return {
+    ...{ field, name, type, nullable, comparable, replace, ...texts },
+    write: nullable ? writeOrNull : write,
+  };
 });
 
 type Columns = typeof COLUMNS;
@@ -55,13 +64,18 @@ export class TimeLogRows {
     this.valueNames = namesOf(columns.filter((_column, index) => index !== ID));
   }
 
-  /** Returns the SQL list of the values for `valueNames`, which are parameters; `log` keeps missing attributes. */
-  values(log?: string): string {
-    const parameters = this.columns.map(({ field, type, name }, index) => {
-      const value = `$${index + 1}::${type}`;
-      return field === 'attributes' && log !== undefined ? `coalesce(${value}, ${log}.${name})` : value;
+  /**
+   * Returns the SQL list of the new values of a log with this alias, for `valueNames`. They are the parameters of
+   * `correctionOf`, but a value that the log returns as it was sent stays as it is stored.
+   */
+  replacements(log: string, keepsAttributes: boolean): string {
+    const values = this.columns.map(({ field, type, name, replace }, index) => {
+      const [stored, sent] = [`${log}.${name}`, `$${index + 1}::${type}`];
+      return field === 'attributes' && keepsAttributes
+        ? `coalesce(${sent}, ${stored})`
+        : replace(stored, sent);
     });
-    return parameters.toSpliced(ID, 1).join(', ');
+    return values.toSpliced(ID, 1).join(', ');
   }
 
   /** Returns the SQL condition that a row differs from the log in the parameters from `$first`. */
@@ -81,6 +95,15 @@ export class TimeLogRows {
   /** Returns the values of the parameters of a statement with one log; `$1` is the id. */
   valuesOf(log: TimeLog): unknown[] {
     return this.columns.map(({ field, write }) => write(log[field] as never));
+  }
+
+  /** Returns the same for a correction. Attributes that the expected log has too stay as they were read. */
+  correctionOf(log: TimeLog, expected: TimeLog | undefined): unknown[] {
+    const values = this.valuesOf(log);
+    const stored = expected && this.storedAttributes.get(expected);
+    const isUnchanged =
+      stored !== undefined && isDeepStrictEqual(log.attributes, COLUMN_TEXTS.jsonb.read(stored));
+    return isUnchanged ? values.with(ATTRIBUTES, stored) : values;
   }
 
   /** Returns the same for a log to compare with, whose attributes are compared as they were read. */

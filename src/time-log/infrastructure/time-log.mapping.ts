@@ -2,6 +2,9 @@ import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
 import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 
 const asIs = (text: string) => text;
+/** Returns the SQL for the nearest decimal to a duration within doubles, which may have more digits than a double. */
+const withinDouble = (sql: string) => `least(greatest(${sql}, 5e-324), 1.7976931348623157e308)`;
+const asDouble = (sql: string) => `${withinDouble(sql)}::float8`;
 /** Returns the nearest valid duration: SQL could once store decimals beyond doubles. */
 const nearestDouble = (text: string) => Math.min(Math.max(Number(text), Number.MIN_VALUE), Number.MAX_VALUE);
 /** A column whose text needs escapes or depends on a setting. */
@@ -16,6 +19,8 @@ export interface ColumnTexts {
   readonly read: (text: string) => unknown;
   /** Returns the SQL that compares as `read` does; by default the column itself. */
   readonly comparable?: (sql: string) => string;
+  /** Returns the SQL for the new value of a column that was sent, and may read the same; by default the sent one. */
+  readonly replace?: (stored: string, sent: string) => string;
   /** Converts a value to text; by default the driver does. */
   readonly write?: (value: never) => unknown;
 }
@@ -29,7 +34,10 @@ export const COLUMN_TEXTS = {
     select: asIs,
     json: (text: string) => JSON.stringify(nearestDouble(text)),
     read: nearestDouble,
-    comparable: (sql: string) => `least(greatest(${sql}, 5e-324), 1.7976931348623157e308)::float8`,
+    comparable: asDouble,
+    // A client that returns what it got has not changed it: digits that no double can hold stay.
+    replace: (stored: string, sent: string) =>
+      `case when ${asDouble(stored)} = ${asDouble(sent)} then ${withinDouble(stored)} else ${sent} end`,
     write: String,
   },
   text: byFunction,
