@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { parseJson, readJsonObject } from './json-body.js';
 import { applyRules } from './request-state.js';
 
@@ -34,35 +34,6 @@ it('readJsonObject does not keep the chunks of a body: each takes 600 bytes', as
   }
   body.push(null);
   expect(await object).toEqual({ a: 12 });
-});
-
-it.each([
-  ['17', [4, 12, 1]],
-  [undefined, [4, 12, 4]],
-])('readJsonObject reports the memory that it takes for %s announced bytes', async (announced, reported) => {
-  const body = requestOf(Readable.from(['{"a"', ':  1', '  ,"', 'b":2}'].map((text) => Buffer.from(text))));
-  body.headers['content-length'] = announced;
-  const reportBytes = jest.fn();
-  const read = readJsonObject(body, { limit: 20, reportBytes });
-  expect(reportBytes).not.toHaveBeenCalled();
-  await read;
-  expect(reportBytes.mock.calls.flat()).toEqual(reported);
-});
-
-it.each([
-  ['{"a":[1,2]}', true],
-  ['{"a":[1,2,3]}', false],
-  ['[{},{}', false],
-  ['{",[{\\",[{,":",,,,"}', true],
-])('readJsonObject counts the values of %s before it parses them', async (text, isRead) => {
-  const body = requestOf(Readable.from([Buffer.from(text)]));
-  const read = readJsonObject(body, { limit: text.length, maxValues: 3 });
-  if (isRead) expect(await read).toEqual(JSON.parse(text));
-  else
-    await expect(read).rejects.toMatchObject({
-      code: 'PAYLOAD_TOO_LARGE',
-      message: 'the request body must have at most 3 values: send fewer at a time',
-    });
 });
 
 describe('the Content-Type of a JSON body', () => {

@@ -16,60 +16,28 @@ export interface BodyOptions {
   readonly limit?: number | undefined;
   /** The maximum number of nested levels. */
   readonly depth?: number;
-  /** The maximum number of values: parsed, an empty object takes 20 times its bytes. */
-  readonly maxValues?: number | undefined;
-  /** Called with the bytes by which the memory of the body grows. Throws a DomainError to refuse the body. */
-  readonly reportBytes?: (bytes: number) => void;
 }
 
 /**
  * Returns the JSON object in a request's body, which a body parser of the host may have read.
  * Throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR, in this order.
  */
-export async function readJsonObject(request: IncomingMessage, options?: BodyOptions): Promise<object> {
-  const parse = await receiveJsonObject(request, options);
-  return parse();
-}
-
-/** Receives the body like `readJsonObject`. Returns a function that parses it or throws. */
-export async function receiveJsonObject(
+export async function readJsonObject(
   request: IncomingMessage & { body?: unknown },
   options: BodyOptions = {},
-): Promise<() => object> {
-  const { types = ['application/json'], depth = MAX_JSON_DEPTH, maxValues } = options;
+): Promise<object> {
+  const { types = ['application/json'], depth = MAX_JSON_DEPTH } = options;
   requireJson(request, types);
   const bytes = request.body === undefined ? await readBody(request, options) : undefined;
-  return () => {
-    if (bytes && maxValues !== undefined && hasMoreValues(bytes, maxValues))
-      throw new DomainError(
-        'PAYLOAD_TOO_LARGE',
-        `the request body must have at most ${maxValues} values: send fewer at a time`,
-      );
-    const value = bytes ? parseJson(bytes, 'the request body') : request.body;
-    if (!isJsonObject(value))
-      throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
-    if (isDeeperThan(depth, value))
-      throw new DomainError(
-        'VALIDATION_ERROR',
-        `the request body must not be nested deeper than ${depth} levels`,
-      );
-    return value;
-  };
-}
-
-const [QUOTE, BACKSLASH, COMMA, ARRAY, OBJECT] = Buffer.from('"\\,[{');
-
-/** Returns whether JSON has more values than a number: each follows a comma or begins an object or array. */
-function hasMoreValues(json: Buffer, max: number): boolean {
-  let values = 0;
-  let isInText = false;
-  for (let index = 0; index < json.length && values <= max; index++) {
-    const byte = json[index];
-    if (byte === QUOTE) isInText = !isInText;
-    else if (isInText && byte === BACKSLASH) index++;
-    else if (!isInText && (byte === COMMA || byte === ARRAY || byte === OBJECT)) values++;
-  }
-  return values > max;
+  const value = bytes ? parseJson(bytes, 'the request body') : request.body;
+  if (!isJsonObject(value))
+    throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
+  if (isDeeperThan(depth, value))
+    throw new DomainError(
+      'VALIDATION_ERROR',
+      `the request body must not be nested deeper than ${depth} levels`,
+    );
+  return value;
 }
 
 function requireJson(request: IncomingMessage, types: readonly string[]): void {
@@ -108,7 +76,7 @@ function isJsonInUtf8(contentType: string | undefined, types: readonly string[])
 
 function readBody(
   request: IncomingMessage & Stateful,
-  { limit = request[STATE]?.bodyLimit, reportBytes }: BodyOptions,
+  { limit = request[STATE]?.bodyLimit }: BodyOptions,
 ): Promise<Buffer> {
   if (limit === undefined) throw new Error('applyRules must be called before a body is read');
   const announced = Number(request.headers['content-length'] ?? 0);
@@ -125,19 +93,15 @@ function readBody(
     const incomplete = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
     const take = (chunk: Buffer) => {
       const end = size + chunk.length;
-      const length = size === 0 ? end : Math.min(2 * end, announced || limit);
-      try {
-        if (end > limit) throw tooLarge();
-        if (end > body.length) reportBytes?.(length - body.length);
-      } catch (error) {
-        refuse(error as DomainError);
+      if (end > limit) {
+        refuse(tooLarge());
         return;
       }
       if (size === 0) {
         body = chunk;
       } else {
         // A chunk of 1 byte takes 600 bytes of memory, so chunks are not kept.
-        if (end > body.length) body = enlarged(body, length);
+        if (end > body.length) body = enlarged(body, Math.min(2 * end, announced || limit));
         body.set(chunk, size);
       }
       size = end;

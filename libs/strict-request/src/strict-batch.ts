@@ -1,9 +1,8 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { batchError, DomainError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
-import { BatchMemory, isOver } from './batch-memory.js';
-import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
+import type { Request } from 'express';
+import { batchError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
+import { isJsonObject, MAX_JSON_DEPTH, readJsonObject } from './json-body.js';
 import { CheckedInput, type Served, STATE } from './request-state.js';
 import { refuseQuery } from './strict-request.decorators.js';
 import { checkInput, checkWithExtraField, faultsIn, FIELD } from './validate.js';
@@ -18,32 +17,8 @@ export interface BatchShape {
   readonly dto: Type<object>;
 }
 
-const batchMemory = new BatchMemory();
-
 /** The milliseconds after which the check of a batch lets other requests run. */
 const CHECK_SLICE_MS = 10;
-
-/** The minimum of bytes for each value, on average over a batch of the maximum size: twice as many values as usual. */
-const BYTES_OF_A_VALUE = 8;
-
-let lastTurn: Promise<unknown> = Promise.resolve();
-
-/**
- * Parses and checks one batch at a time, each from an iteration of the event loop of its own, so that many need
- * little memory and delay no other requests.
- */
-function inTurn<T>(request: Request, response: Response, work: () => Promise<T>): Promise<T> {
-  const turn = lastTurn.then(async () => {
-    // The memory of its body is no longer counted.
-    if (isOver(request, response)) throw new DomainError('REQUEST_TIMEOUT', 'the client has disconnected');
-    await nextIteration();
-    return work();
-  });
-  lastTurn = turn.then(noop, noop);
-  return turn;
-}
-
-const noop = () => undefined;
 
 /**
  * Injects the body of a batch as a validated instance of its DTO, with validated objects. Each may
@@ -52,18 +27,11 @@ const noop = () => undefined;
  */
 export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
   async (shape: BatchShape, context: ExecutionContext) => {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request & Served>();
-    const response = http.getResponse<Response>();
+    const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
-    const { batchLimit, caller } = request[STATE];
-    const parse = await receiveJsonObject(request, {
-      limit: batchLimit,
-      depth: MAX_JSON_DEPTH + 2,
-      maxValues: batchLimit && Math.floor(batchLimit / BYTES_OF_A_VALUE),
-      reportBytes: batchMemory.counterFor(caller?.id, request, response),
-    });
-    return inTurn(request, response, () => checkBatch(request, shape, parse()));
+    const { batchLimit } = request[STATE];
+    const body = await readJsonObject(request, { limit: batchLimit, depth: MAX_JSON_DEPTH + 2 });
+    return checkBatch(request, shape, body);
   },
 );
 
