@@ -1,7 +1,8 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
+import { readTextFile } from '../../libs/strict-url/src/index.js';
 import type { AccessTokenService, Rotation } from './access-token.service.js';
 import { type AccessToken, digestOf, newToken } from './access-token.js';
 
@@ -25,7 +26,7 @@ export async function ensureFirstToken(
   scopes: readonly string[],
 ): Promise<'created' | 'kept' | undefined> {
   const known = await tokens.list();
-  const kept = await readKept(file);
+  const kept = readKept(file);
   if (kept !== undefined && known.some((token) => isValidFor(token, kept.trim()))) return 'kept';
   const first = known.filter(({ name }) => name === NAME);
   // Empty: it cannot be read, which is logged already.
@@ -49,7 +50,7 @@ export async function rotateToken(
   { file, id, overlapMs }: { readonly file: string; readonly id: string; readonly overlapMs: number },
 ): Promise<Rotation & { readonly token: string; readonly isInFile: boolean }> {
   const token = newToken();
-  const kept = digestOf((await readKept(file))?.trim() ?? '');
+  const kept = digestOf(readKept(file)?.trim() ?? '');
   const isInFile = (await tokens.list()).some(
     (known) =>
       known.id === id.toLowerCase() && (known.digest.equals(kept) || known.previousDigest?.equals(kept)),
@@ -83,9 +84,9 @@ function isValid({ revokedAt, expiresAt }: AccessToken): boolean {
 }
 
 /** Returns the text of the file: undefined if it does not exist, empty if it cannot be read. */
-async function readKept(file: string): Promise<string | undefined> {
+function readKept(file: string): string | undefined {
   try {
-    return await readFile(file, 'utf8');
+    return readTextFile(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;

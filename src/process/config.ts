@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { readTextFile } from '../../libs/strict-url/src/text-file.js';
 import { TIME_LOG_LIMITS } from '../time-log/time-log.limits.js';
 import { GONE_SETTINGS, parseSettings, PROJECT, SECRETS, SETTINGS } from './settings.js';
 import { suggestSettings } from './suggest-setting.js';
@@ -40,18 +40,13 @@ export function loadProcessConfig(
 function readDotEnv(): boolean {
   try {
     // process.loadEnvFile would read a byte order mark as a part of the first name.
-    const settings = parseEnv(readText(DOT_ENV));
+    const settings = parseEnv(readTextFile(DOT_ENV));
     for (const name in settings) process.env[name] ??= settings[name];
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw new ConfigError(`${DOT_ENV}: must be a readable file in UTF-8`);
   }
-}
-
-/** Returns the text of a file without a byte order mark. Throws if it is not UTF-8. */
-function readText(file: string): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
 }
 
 /**
@@ -75,7 +70,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     if (file === undefined) continue;
     if (variables[name] !== undefined) errors.push(`${name}_FILE: set either it or ${name}, not both`);
     try {
-      variables[name] = readText(file).trim();
+      variables[name] = readTextFile(file).trim();
     } catch {
       errors.push(`${name}_FILE: must be the path of a readable file in UTF-8`);
     }

@@ -359,6 +359,15 @@ describe('a file with a schema', () => {
     );
   });
 
+  it('may have a byte order mark and the line ends of Windows', async () => {
+    const { jsonSchema } = await read('\uFEFF{\r\n"type": "object"\r\n}\r\n');
+    expect(jsonSchema).toEqual({ type: 'object' });
+    writeFileSync(FILE, Buffer.from('\uFEFF{"type":"object"}', 'utf16le'));
+    await expect(readSchemaFile(FILE)).rejects.toThrow(
+      /^\S+ cannot be the schema of attributes: .+ utf-8\. .+$/,
+    );
+  });
+
   it('is refused in one line if it is missing', async () => {
     await expect(readSchemaFile(join(directory, 'none'))).rejects.toThrow(/^\S+none cannot be .+ENOENT.+$/);
   });

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
+import { readTextFile } from '../../strict-url/src/index.js';
 import { type AttributeType, isPlainObject } from '../../../src/time-log/index.js';
 import { type AttributeFilters, filtersOf, ruleOfType } from './attribute-filters.js';
 import type { SchemaIssue } from './attribute-issues.js';
@@ -26,7 +26,7 @@ interface JsonSchema {
 /** Reads a file with a JSON Schema (2020-12) for an object. Throws a one-line Error that says what to do. */
 export async function readSchemaFile(path: string): Promise<AttributesDefinition> {
   try {
-    return await definitionOf(JSON.parse(await readFile(path, 'utf8')));
+    return await definitionOf(JSON.parse(readTextFile(path)));
   } catch (error) {
     const reason = (error as Error).message.replace(/\s+/g, ' ');
     const advice = 'ATTRIBUTES_SCHEMA must name a file with a JSON Schema (2020-12) for an object';
