@@ -50,34 +50,4 @@ describe('the functions of counts and pages', () => {
     expect(await waiting).toEqual(before);
     await dataSource.query('alter table time_logs drop column later');
   });
-
-  it('of version 0.2 answer as those of now, to an instance that is yet to be replaced', async () => {
-    const project = '11111111-1111-1111-1111-111111111111';
-    const [from, to] = ['2026-01-03', '2026-01-08'];
-    for (const [old, current, ...values] of [
-      ['time_log_sum', 'sum_time_logs', project, from, to],
-      ['time_log_sum_of', 'sum_time_logs', [project], from, to],
-      ['time_log_project_sums', 'page_time_log_project_sums', undefined, from, to, 0, 5],
-      ['time_log_project_sums_of', 'page_time_log_project_sums', [project], from, to, 0, 5],
-      ['time_log_period_sums', 'page_time_log_group_sums', project, from, to, 'day', 1, 2],
-      ['time_log_period_sums_of', 'page_time_log_group_sums', [project], from, to, 'day', 1, 2],
-      ['time_log_page_v2', 'page_time_logs', project, from, to, 1, 2],
-      ['time_log_page_of', 'page_time_logs', [project], from, to, 1, 2],
-    ] as const) {
-      const answer = (name: string, [scope, ...rest]: readonly unknown[]) => {
-        const parameters = [...(scope === undefined ? [] : [scope]), ...rest];
-        const places = parameters.map((_, index) => `$${index + 1}`).join();
-        const columns = name.includes('group_sums') ? 'n, duration, groups, first_day, last_day' : '*';
-        return dataSource.query<object[]>(`select ${columns} from ${name}(${places})`, parameters);
-      };
-      const [scope, ...rest] = values;
-      const rows = await answer(old, values);
-      expect(rows.length).toBeGreaterThan(0);
-      expect(rows).toEqual(await answer(current, [scope === undefined ? null : [scope].flat(), ...rest]));
-    }
-    expect(await dataSource.query(`select time_logs_since($1, '2026-01-05') as n`, [project])).toEqual([
-      { n: '6' },
-    ]);
-    expect(await dataSource.query('select from time_log_count_differences_v2()')).toEqual([]);
-  });
 });

@@ -177,14 +177,14 @@ describe.each([
     });
 
   it('gets an error with the command to run if a migration is pending', async () => {
-    await owner.query(`delete from migrations where name like 'CreateTimeLogKeys%'`);
+    await owner.query(`delete from migrations where name like 'UpdateTimeLogs%'`);
     try {
       await expect(startHere({ DATABASE_URL: urlOfRole() })).rejects.toThrow(
         /could not be migrated: .*set MIGRATION_DATABASE_URL to a role that may change the schema/,
       );
     } finally {
       await owner.query(
-        `insert into migrations (timestamp, name) values (1763856000000, 'CreateTimeLogKeys1763856000000')`,
+        `insert into migrations (timestamp, name) values (1763683200001, 'UpdateTimeLogs1763683200001')`,
       );
     }
   });

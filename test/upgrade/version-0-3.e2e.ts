@@ -10,6 +10,7 @@ import {
   DataSource as Source,
   migrate,
   migrations,
+  plainOptions,
   TimeLogCounts,
   timeLogMigrations,
 } from '../support/compiled.js';
@@ -237,6 +238,29 @@ it('a database of version 0.3 of a host, in a schema, has the functions of a new
     expect(await queryOnce(database.url, texts)).toEqual(await queryOnce(fresh.url, texts));
   } finally {
     await Promise.all([database.drop(), fresh.drop()]);
+  }
+});
+
+it('the start says so if another instance is connected to a database that it must migrate', async () => {
+  const database = await createTestDatabase();
+  const other = new Source({ ...plainOptions(database.url), poolSize: 1 });
+  try {
+    await loadVersion03(database);
+    await other.initialize();
+    const printed: string[] = [];
+    for (let start = 1; start <= 2; start++) {
+      const written = { log: '', said: '' };
+      const service = await startHere({ DATABASE_URL: database.url }, written);
+      await service.end();
+      printed.push(...(written.log.match(/an earlier version is connected[^"]*/g) ?? []));
+    }
+    // The second start has nothing to migrate.
+    expect(printed).toEqual([
+      'an earlier version is connected to this database (1 connections): stop all its instances, which cannot serve on the new schema',
+    ]);
+  } finally {
+    await other.destroy();
+    await database.drop();
   }
 });
 

@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { MigrationInterface } from 'typeorm';
 import { z } from 'zod';
-import { countLineFeeds, type Progress, type RowCounts } from './progress.js';
 
 /**
  * A backup is a gzip file, whose checksum detects any damage, with these lines: the header, with
@@ -14,43 +13,56 @@ import { countLineFeeds, type Progress, type RowCounts } from './progress.js';
  */
 const header = z.object({
   format: z.literal('time-logs-backup'),
-  version: z.union([z.literal(1), z.literal(2), z.literal(3)]),
+  version: z.int().max(3),
   migrations: z.array(z.string()),
   notes: z.record(z.string(), z.string()).default({}),
 });
 const table = z.object({ table: z.string(), columns: z.array(z.string()) });
 const trailer = z.object({ rows: z.record(z.string(), z.int()) });
 
+/** A migration that backups of 0.3 name, and those of 0.2 do not. */
+const LAST_OF_0_3 = 'BindAccessTokensToAttributes1766100700000';
+/** The maximum size of a line. A file with a longer one is not a backup. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+export const ROWS_END = '\\.\n';
+
 export type Migrations = readonly (new () => MigrationInterface)[];
 /** Values that modules pass from a backup to its restore, by names of their own. */
 export type BackupMetadata = Record<string, string>;
+/** A table in a backup. */
+export type SavedTable = z.infer<typeof table>;
+export type RowCounts = Record<string, number>;
+
+/** The error for a file that cannot be restored. */
+export class BackupFileError extends Error {}
+
+/** Counts the rows of each table, and reports each change. */
+export class Progress {
+  readonly counts: RowCounts = {};
+
+  constructor(
+    private readonly report: (text: string) => void,
+    private readonly verb = '',
+  ) {}
+
+  /** Adds the lines of a block to the rows of a table. An empty block adds an empty table. */
+  add(table: string, block: Buffer = Buffer.alloc(0)): void {
+    let count = this.counts[table] ?? 0;
+    for (let at = block.indexOf(10); at !== -1; at = block.indexOf(10, at + 1)) count++;
+    this.counts[table] = count;
+    this.report(`${table}: ${count} rows${this.verb}`);
+  }
+}
 
 const jsonLine = (value: object) => `${JSON.stringify(value)}\n`;
-export const headerLine = (migrations: Migrations, metadata: BackupMetadata) =>
-  jsonLine({
-    format: 'time-logs-backup',
-    version: 3,
-    migrations: migrationNames(migrations),
-    notes: metadata,
-  } satisfies z.infer<typeof header>);
+export const headerLine = (migrations: Migrations, notes: BackupMetadata) =>
+  jsonLine({ format: 'time-logs-backup', version: 3, migrations: migrationNames(migrations), notes });
 export const tableLine = (name: string, columns: readonly string[]) => jsonLine({ table: name, columns });
-export const ROWS_END = '\\.\n';
 export const trailerLine = (rows: RowCounts) => jsonLine({ rows });
 
 export function migrationNames(migrations: Migrations): string[] {
   return migrations.map((Migration) => new Migration().name ?? Migration.name).sort();
 }
-
-/** A table in a backup. */
-export type SavedTable = z.infer<typeof table>;
-
-/** The error for a file that cannot be restored. */
-export class BackupFileError extends Error {}
-
-/** The maximum size of a line. A file with a longer one is not a backup. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** A migration that backups of 0.3 name, and those of 0.2 do not. */
-const LAST_OF_0_3 = 'BindAccessTokensToAttributes1766100700000';
 
 export interface BackupFile {
   readonly file: string;
@@ -62,8 +74,8 @@ export interface BackupFile {
 /**
  * Reads a whole backup, and returns its metadata. Passes each table to `readRows` with its rows, in
  * blocks of whole lines, all of which `readRows` must read. Throws BackupFileError if the file is
- * missing, damaged, not a backup, or of a newer version. Some damage is detected only at the end of
- * the file.
+ * missing, damaged, not a backup, or of a version that cannot be restored. Some damage is detected
+ * only at the end of the file.
  */
 export async function readBackup(
   { file, migrations, progress }: BackupFile,
@@ -71,118 +83,99 @@ export async function readBackup(
 ): Promise<BackupMetadata> {
   const lines = new LineReader(readBlocks(file));
   try {
-    const { notes } = parseHeader(await lines.next(), migrationNames(migrations));
-    let last = await lines.next();
-    for (let saved; (saved = table.safeParse(parseJson(last)).data); last = await lines.next()) {
+    const notes = parseHeader(await lines.nextJson(), migrationNames(migrations));
+    let line = await lines.nextJson();
+    for (let saved; (saved = table.safeParse(line).data); line = await lines.nextJson()) {
       const { table: name } = saved;
-      progress.add(name, 0);
-      const rows = lines.until(ROWS_END, (count) => progress.add(name, count));
-      await readRows(saved, rows);
-      await lines.next();
+      progress.add(name);
+      await readRows(
+        saved,
+        lines.rows((block) => progress.add(name, block)),
+      );
     }
-    const { data } = trailer.safeParse(parseJson(last));
-    if (!data || JSON.stringify(data.rows) !== JSON.stringify(progress.counts))
+    if (JSON.stringify(trailer.safeParse(line).data?.rows) !== JSON.stringify(progress.counts))
       throw new BackupFileError(
         'is damaged: its last line is missing, or does not match the number of its rows',
       );
-    if ((await lines.next()) !== undefined)
-      throw new BackupFileError('is damaged: there is data after its end');
+    await lines.requireEnd();
     return notes;
   } catch (error) {
-    if (error instanceof BackupFileError) throw new BackupFileError(`${file}: ${error.message}`);
-    throw error;
+    throw error instanceof BackupFileError ? new BackupFileError(`${file}: ${error.message}`) : error;
   } finally {
     await lines.close();
   }
 }
 
-function explainReadError(file: string, error: unknown): unknown {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === undefined) return error;
-  if (code.startsWith('Z_'))
-    return new BackupFileError(`is damaged, or is not a backup: ${message}`, { cause: error });
-  if (code === 'ENOENT') return new Error(`there is no file ${file}: name one that npm run backup has made`);
-  return new Error(`${file} cannot be read (${code}): let this user read it`, { cause: error });
-}
-
-function parseHeader(text: string | undefined, knownMigrations: readonly string[]): z.infer<typeof header> {
-  const { data } = header.safeParse(parseJson(text));
+function parseHeader(line: unknown, knownMigrations: readonly string[]): BackupMetadata {
+  const { data } = header.safeParse(line);
   if (!data) throw new BackupFileError('is not a backup that this version can read');
-  if (data.version < 3) {
-    if (data.migrations.includes(LAST_OF_0_3)) return data;
+  const { version, migrations, notes } = data;
+  if (version < 3 && !migrations.includes(LAST_OF_0_3))
     throw new BackupFileError(
       'was made by version 0.1 or 0.2: restore it with version 0.3, and make a backup with that',
     );
-  }
-  const unknown = data.migrations.filter((name) => !knownMigrations.includes(name));
-  if (unknown.length > 0)
+  const unknown = migrations.filter((name) => !knownMigrations.includes(name));
+  if (version === 3 && unknown.length > 0)
     throw new BackupFileError(
       `was made by a newer version, with the migrations ${unknown.join(', ')}: restore it with that version`,
     );
-  return data;
+  return notes;
 }
 
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads the lines of a file, one at a time or in blocks. */
+/** Reads the lines of a backup: one at a time, or the rows of a table in blocks. */
 class LineReader {
-  /** Whole lines that were read from the file and not returned yet. */
-  private buffered: Buffer = Buffer.alloc(0);
+  /** Whole lines that were not returned yet. */
+  private block: Buffer = Buffer.alloc(0);
 
   constructor(private readonly blocks: AsyncGenerator<Buffer, undefined>) {}
 
-  /** Returns the next line without its line feed; undefined after the last one. */
-  async next(): Promise<string | undefined> {
-    if (!(await this.fill())) return undefined;
-    const end = this.buffered.indexOf('\n');
-    return this.take(end + 1).toString('utf8', 0, end);
+  /** Returns the value of the next line; undefined if it is not JSON. */
+  async nextJson(): Promise<unknown> {
+    await this.fill();
+    try {
+      return JSON.parse(this.take(this.block.indexOf('\n') + 1).toString());
+    } catch {
+      return undefined;
+    }
   }
 
-  /**
-   * Yields the lines before this one, which is read next. Throws BackupFileError if it is missing.
-   * Calls `count` with the number of lines of each block.
-   */
-  async *until(line: string, count: (lines: number) => void): AsyncGenerator<Buffer> {
-    while (await this.fill()) {
-      const end = findLine(this.buffered, line);
-      if (end !== 0) {
-        const block = this.take(end ?? this.buffered.length);
-        count(countLineFeeds(block));
-        yield block;
-      }
-      if (end !== undefined) return;
+  /** Yields the rows before `ROWS_END`, which it takes too. */
+  async *rows(onBlock: (block: Buffer) => void): AsyncGenerator<Buffer> {
+    while (!(await this.isAtRowsEnd())) {
+      const end = this.block.indexOf(`\n${ROWS_END}`) + 1;
+      const block = this.take(end > 0 ? end : this.block.length);
+      onBlock(block);
+      yield block;
     }
-    throw new BackupFileError('is damaged: its last line is missing');
+    this.take(ROWS_END.length);
+  }
+
+  async requireEnd(): Promise<void> {
+    if (this.block.length === 0 && (await this.blocks.next()).done) return;
+    throw new BackupFileError('is damaged: there is data after its end');
   }
 
   async close(): Promise<void> {
     await this.blocks.return(undefined);
   }
 
-  private async fill(): Promise<boolean> {
-    if (this.buffered.length > 0) return true;
+  private async isAtRowsEnd(): Promise<boolean> {
+    await this.fill();
+    return this.block.toString('latin1', 0, ROWS_END.length) === ROWS_END;
+  }
+
+  private async fill(): Promise<void> {
+    if (this.block.length > 0) return;
     const { value, done } = await this.blocks.next();
-    if (!done) this.buffered = value;
-    return !done;
+    if (done) throw new BackupFileError('is damaged: its last line is missing');
+    this.block = value;
   }
 
   private take(length: number): Buffer {
-    const taken = this.buffered.subarray(0, length);
-    this.buffered = this.buffered.subarray(length);
+    const taken = this.block.subarray(0, length);
+    this.block = this.block.subarray(length);
     return taken;
   }
-}
-
-/** Returns the index of a line. */
-function findLine(lines: Buffer, line: string): number | undefined {
-  if (lines.subarray(0, line.length).equals(Buffer.from(line))) return 0;
-  return lines.indexOf(`\n${line}`) + 1 || undefined;
 }
 
 /** Yields the whole lines of a gzip file in blocks. Throws BackupFileError if it is damaged. */
@@ -206,6 +199,12 @@ async function* readBlocks(file: string): AsyncGenerator<Buffer, undefined> {
     if (gunzip.bytesWritten !== found.size)
       throw new BackupFileError('is damaged: there is data after its end');
   } catch (error) {
-    throw explainReadError(file, error);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    if (code.startsWith('Z_'))
+      throw new BackupFileError(`is damaged, or is not a backup: ${message}`, { cause: error });
+    if (code === 'ENOENT')
+      throw new Error(`there is no file ${file}: name one that npm run backup has made`, { cause: error });
+    throw new Error(`${file} cannot be read (${code}): let this user read it`, { cause: error });
   }
 }

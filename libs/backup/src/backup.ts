@@ -8,13 +8,20 @@ import {
   headerLine,
   type Migrations,
   migrationNames,
+  Progress,
+  type RowCounts,
   ROWS_END,
   tableLine,
   trailerLine,
 } from './backup-file.js';
-import { type Connection, type ConnectionOptions, withConnection } from './connection.js';
-import { quotedList, tablesOf, TRANSACTION_SETTINGS } from './copy.js';
-import { countLineFeeds, Progress, type RowCounts } from './progress.js';
+import {
+  type Connection,
+  type ConnectionOptions,
+  quotedList,
+  tablesOf,
+  TRANSACTION_SETTINGS,
+  withConnection,
+} from './connection.js';
 
 /** The role of the URL must be allowed to read every table and the list of migrations. */
 export interface BackupOptions extends ConnectionOptions {
@@ -34,17 +41,13 @@ export interface BackupOptions extends ConnectionOptions {
 export async function backup(options: BackupOptions): Promise<RowCounts> {
   const progress = new Progress(options.report);
   await withConnection(options, async (connection) => {
-    await beginSnapshot(connection.runner);
+    // The transaction ends with its connection.
+    await connection.runner.query('begin isolation level repeatable read read only');
+    await connection.runner.query(TRANSACTION_SETTINGS);
     await requireCurrentSchema(connection.runner, migrationNames(options.migrations));
     await pipeline(backupContent(connection, options, progress), createGzip(), options.target);
   });
   return progress.counts;
-}
-
-/** Begins a read-only transaction with one snapshot. It ends with its connection. */
-async function beginSnapshot(runner: QueryRunner): Promise<void> {
-  await runner.query('begin isolation level repeatable read read only');
-  await runner.query(TRANSACTION_SETTINGS);
 }
 
 async function requireCurrentSchema(runner: QueryRunner, names: readonly string[]): Promise<void> {
@@ -76,10 +79,10 @@ async function* backupContent(
   yield headerLine(migrations, await backupMetadata(runner));
   for (const { name, quoted, columns } of tablesOf(dataSource)) {
     yield tableLine(name, columns);
-    progress.add(name, 0);
+    progress.add(name);
     const copy = copyTo(`copy ${quoted} (${quotedList(dataSource, columns)}) to stdout`);
     for await (const chunk of client.query(copy) as AsyncIterable<Buffer>) {
-      progress.add(name, countLineFeeds(chunk));
+      progress.add(name, chunk);
       yield chunk;
     }
     yield ROWS_END;

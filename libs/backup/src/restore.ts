@@ -3,10 +3,22 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { RAISE_SYNCHRONOUS_COMMIT } from '../../../src/database/index.js';
-import { type BackupFile, BackupFileError, type BackupMetadata, readBackup } from './backup-file.js';
-import { type Connection, type ConnectionOptions, withConnection } from './connection.js';
-import { quotedList, tablesOf, TRANSACTION_SETTINGS } from './copy.js';
-import { Progress, type RowCounts } from './progress.js';
+import {
+  type BackupFile,
+  BackupFileError,
+  type BackupMetadata,
+  Progress,
+  readBackup,
+  type RowCounts,
+} from './backup-file.js';
+import {
+  type Connection,
+  type ConnectionOptions,
+  quotedList,
+  tablesOf,
+  TRANSACTION_SETTINGS,
+  withConnection,
+} from './connection.js';
 
 interface CheckOptions extends Omit<BackupFile, 'progress'> {
   /** Called with the progress, many times per second. */
@@ -14,7 +26,7 @@ interface CheckOptions extends Omit<BackupFile, 'progress'> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads a whole backup. Throws BackupFileError if it is damaged or of a newer version. */
+/** Reads a whole backup. Throws BackupFileError if it cannot be restored. */
 export async function checkBackup({ report, signal, ...backup }: CheckOptions): Promise<void> {
   const progress = new Progress(report, ' checked');
   await readBackup({ ...backup, progress }, (_table, rows) =>

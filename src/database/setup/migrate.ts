@@ -21,6 +21,8 @@ const CONNECT_PERIOD_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const CONNECT_INTERVAL_MS = 1_000;
 const LOCK_INTERVAL_MS = 100;
+/** The `application_name` of connections that migrate. Others have that of `plainOptions`. */
+const APPLICATION_NAME = 'time-logs migration';
 
 const logger = new Logger('Migrations');
 
@@ -86,6 +88,11 @@ async function runPending(dataSource: DataSource, signal: AbortSignal | undefine
   const executor = new MigrationExecutor(dataSource, runner);
   const done: string[] = [];
   try {
+    if (
+      (await executor.getPendingMigrations()).length > 0 &&
+      (await executor.getExecutedMigrations()).length > 0
+    )
+      await warnOfOtherInstances(runner);
     for (let isWaiting = false; (await executor.getPendingMigrations()).length > 0;) {
       signal?.throwIfAborted();
       await runner.startTransaction('READ COMMITTED');
@@ -105,6 +112,18 @@ async function runPending(dataSource: DataSource, signal: AbortSignal | undefine
   } finally {
     await rollBack(runner);
   }
+}
+
+/** Warns if instances are connected: they are of an earlier version if their database must be migrated. */
+async function warnOfOtherInstances(runner: QueryRunner): Promise<void> {
+  const [row] = (await runner.query(
+    `select count(*)::integer as connections from pg_stat_activity
+      where datname = current_database() and application_name = 'time-logs'`,
+  )) as [{ connections: number }];
+  if (row.connections === 0) return;
+  logger.warn(
+    `an earlier version is connected to this database (${row.connections} connections): stop all its instances, which cannot serve on the new schema`,
+  );
 }
 
 /** Creates the schema in the options of a DataSource if it is missing: a role may lack that right. */
@@ -138,6 +157,7 @@ async function connect({
     const remaining = Math.max(CONNECT_INTERVAL_MS, end - performance.now());
     const dataSource = new DataSource({
       ...plainOptions(url),
+      applicationName: APPLICATION_NAME,
       ...options,
       migrations,
       poolSize: 2,
