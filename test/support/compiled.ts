@@ -15,7 +15,6 @@ import type * as DatabaseIndex from '../../src/database/index.js';
 import type * as Feed from '../../src/feed/index.js';
 import type * as Serve from '../../src/process/serve.js';
 import type * as TimeLog from '../../src/time-log/index.js';
-import type * as Totals from '../../src/totals/index.js';
 
 /*
  * The compiled service, for tests that speak HTTP to it; every test run compiles it first (global-setup.mjs). Jest
@@ -52,7 +51,6 @@ const from = {
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
   serve: (await compiled('src/process/serve.js')) as typeof Serve,
   timeLog: (await compiled('src/time-log/index.js')) as typeof TimeLog,
-  totals: (await compiled('src/totals/index.js')) as typeof Totals,
   transports: (await compiled('libs/messages/src/transports/index.js')) as typeof Transports,
 };
 
@@ -67,16 +65,8 @@ export const { EMBEDDED_DATABASES } = from.packages;
 export const { EdgeAdapter } = from.httpEdge;
 export const { execute } = from.runCommand;
 export const { serve } = from.serve;
-export const {
-  LargeLists,
-  PageRequest,
-  Period,
-  TimeLogCounts,
-  timeLogEntities,
-  timeLogMigrations,
-  TypeOrmTimeLogRepository,
-} = from.timeLog;
-export const { TotalsService } = from.totals;
+export const { LargeLists, TimeLogCounts, timeLogEntities, timeLogMigrations, TypeOrmTimeLogRepository } =
+  from.timeLog;
 export const { parseEventId, TypeOrmFeedRepository } = from.feed;
 export const { connectMessages } = from.transports;
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { ArgumentsHost } from '@nestjs/common';
 import { parseRequestId } from '../../strict-request/src/index.js';
 
@@ -13,7 +12,6 @@ interface RpcContext {
   getMetadata?(): Readonly<Record<string, unknown>> | undefined;
   getHeaders?(): { get(name: string): unknown } | undefined;
   getMessage?(): { readonly properties?: RabbitProperties };
-  getSocketRef?(): { readonly netSocket?: Socket } | undefined;
 }
 
 interface RabbitProperties {
@@ -26,11 +24,6 @@ interface RabbitProperties {
 export function messageOf(host: ArgumentsHost): object {
   const rpc = host.switchToRpc();
   return rpc.getContext<object | undefined>() ?? rpc.getData<object>();
-}
-
-/** Returns the connection of the sender of a message if it has its own, as over TCP. */
-export function socketOf(host: ArgumentsHost): Socket | undefined {
-  return contextOf(host.switchToRpc().getContext()).getSocketRef?.()?.netSocket;
 }
 
 /** Returns the pattern that a message was sent to. */

@@ -186,7 +186,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options = checkedOptions(options, this.attributes);
     this.requireSupport(options);
     const access = accessTo(undefined, options);
-    const log = await this.writesOf(options).get(checkedId(id), access, options.caller?.id);
+    const log = await this.writesOf(options).get(checkedId(id), access);
     if (log === undefined) throw notFound();
     return log as TimeLog<A>;
   }

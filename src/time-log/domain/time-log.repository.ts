@@ -163,12 +163,7 @@ export abstract class TimeLogRepository {
    * Returns the log with an id in lower case, or undefined. With `locks`, in a transaction of the caller, it first
    * locks the log for a change.
    */
-  abstract get(
-    id: string,
-    access: TimeLogAccess,
-    caller?: string,
-    locks?: boolean,
-  ): Promise<TimeLog | undefined>;
+  abstract get(id: string, access: TimeLogAccess, locks?: boolean): Promise<TimeLog | undefined>;
 
   /** Returns a page of matching logs, by date and then by creation, both descending. */
   abstract find(

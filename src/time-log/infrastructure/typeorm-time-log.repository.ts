@@ -219,23 +219,18 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         this.notifyAfter(this.corrections.correct(log, access, expected, statements), statements),
       delete: (id, access, _caller, expected) =>
         this.notifyAfter(this.corrections.delete(id, access, expected, statements), statements),
-      get: (id, access, _caller, locks) => this.read(id, access, statements, locks),
+      get: (id, access, locks) => this.read(id, access, statements, locks),
     };
   }
 
-  override get(
-    id: string,
-    access: TimeLogAccess,
-    _caller?: string,
-    locks?: boolean,
-  ): Promise<TimeLog | undefined> {
+  override get(id: string, access: TimeLogAccess, locks?: boolean): Promise<TimeLog | undefined> {
     return this.read(id, access, this.database, locks);
   }
 
   private async read(
     id: string,
     access: TimeLogAccess,
-    within: Statements = this.database,
+    within: Statements,
     locks = false,
   ): Promise<TimeLog | undefined> {
     const allowed = accessCondition(access, 2);
@@ -253,16 +248,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override async items(...query: Parameters<TimeLogRepository['find']>): Promise<TimeLogItems> {
-    // A subclass may override `find`, and lists must not show logs that its `find` leaves out.
-    if (this.find !== TypeOrmTimeLogRepository.prototype.find) return super.items(...query);
     const { rows, total } = await this.pages.read('listed', ...query);
     return { items: this.rows.items(rows), total };
   }
 
   override async after(...query: Parameters<NonNullable<TimeLogRepository['after']>>): Promise<TimeLog[]> {
-    const { prototype } = TypeOrmTimeLogRepository;
-    if (this.find !== prototype.find && this.after === prototype.after)
-      throw new Error(`${this.constructor.name} overrides find, so it must override after too`);
     return (await this.pages.after(...query)).map((row) => this.rows.log(row));
   }
 

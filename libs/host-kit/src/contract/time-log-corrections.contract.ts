@@ -221,7 +221,7 @@ export function describeCorrections(suite: ContractSuite, { repository, totals }
     const increase = () =>
       repository().transact(async (transaction) => {
         const writes = repository().within(transaction);
-        const { duration } = (await writes.get(log.id, ALL_PROJECTS, undefined, true))!;
+        const { duration } = (await writes.get(log.id, ALL_PROJECTS, true))!;
         await writes.correct(corrected(log, { duration: duration + 1 }), ALL_PROJECTS);
       });
     await Promise.all(Array.from({ length: 10 }, increase));

@@ -101,7 +101,7 @@ export class HookedWrites implements CallWrites {
     return this.transact(
       async (writes, transaction) => {
         if (!transaction) return writes.correct(log, access, ...more);
-        const previous = await writes.get(id, access, undefined, true);
+        const previous = await writes.get(id, access, true);
         const corrected = previous && (await writes.correct(log, access, ...more));
         if (corrected)
           await runWithin(
