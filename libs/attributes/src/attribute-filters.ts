@@ -84,7 +84,7 @@ function valueFault(name: string, type: AttributeType, value: unknown): Fault | 
   const [isValid, rule] = TYPES[type];
   const isNumber = type === 'number' || type === 'integer';
   if (isNumber && typeof value === 'number' && Math.abs(value) > MAX_ATTRIBUTE_NUMBER)
-    return faultOf(field, value, 'range', INEXACT, { max: MAX_ATTRIBUTE_NUMBER });
+    return faultOf(field, value, 'range', INEXACT, { min: -MAX_ATTRIBUTE_NUMBER, max: MAX_ATTRIBUTE_NUMBER });
   if (!isValid(value)) return faultOf(field, null, 'type', rule, { type });
   if (typeof value !== 'string') return undefined;
   if (value === '') return faultOf(field, value, 'length', 'must not be empty', { min: 1 });
