@@ -3,7 +3,6 @@ import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm
 import type { TokenVerifier } from '../libs/auth/src/index.js';
 import type { Config } from './process/config.js';
 import type { LoggedMessage, ServiceLogger } from './process/service-logger.js';
-import type { Tracing } from './process/tracing.js';
 import type { AttributeType } from './time-log/index.js';
 
 /** Values that a module passes from a backup to its restore, under its own keys. */
@@ -84,5 +83,4 @@ export interface ServiceModule {
 /** The services of the process for its modules. */
 interface ServiceProcess {
   readonly logger: ServiceLogger;
-  readonly tracing: Tracing | undefined;
 }

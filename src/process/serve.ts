@@ -65,7 +65,7 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
       logger.log(`the database is ready: ${database.name}`);
       const token = await firstToken(app, config, database);
       const port = await listen(app, config);
-      for (const module of MODULES) await module.connect?.(app, config, { logger, tracing });
+      for (const module of MODULES) await module.connect?.(app, config, { logger });
       const connections = MODULES.flatMap(({ describeConnection }) => describeConnection?.(config) ?? []);
       logger.log(
         [`listening on port ${port} of ${config.host ?? 'all interfaces'}`, ...connections].join('; '),

@@ -18,10 +18,13 @@ export interface LoggedMessage {
   readonly milliseconds: number;
 }
 
-/** Contexts in which Nest logs the error that ended a start. */
-const STARTUP_ERROR_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication']);
+/**
+ * Contexts in which Nest logs errors that are reported elsewhere: of the start, and of connections
+ * for messages. Some of the latter any client can cause.
+ */
+const REPORTED_ERROR_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication', 'Server']);
 
-/** Contexts in which Nest logs its own modules and routes at every start. */
+/** Contexts in which Nest logs its own modules, routes and connections. */
 const WIRING_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -29,6 +32,7 @@ const WIRING_CONTEXTS = new Set([
   'RouterExplorer',
   'NestApplication',
   'NestMicroservice',
+  'Server',
 ]);
 
 /**
@@ -119,9 +123,9 @@ export class ServiceLogger implements LoggerService {
     this.pino[ROUTINE_LINE.test(line) ? 'debug' : 'info']({ context: 'PostgreSQL' }, line);
   }
 
-  /** Logs an error. An error that ended the start goes to `debug`, because main.ts prints it. */
+  /** Logs an error; at `debug` if it is reported elsewhere. */
   error(message: unknown, ...rest: unknown[]): void {
-    this.write(STARTUP_ERROR_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
+    this.write(REPORTED_ERROR_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
   }
 
   log(message: unknown, ...rest: unknown[]): void {

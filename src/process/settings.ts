@@ -70,15 +70,6 @@ const rate = z
     return { requests: Number(requests), seconds: UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS] };
   });
 const messagesUrl = checked((url) => validateBrokerUrl(url, ['tcp:', ...BROKER_PROTOCOLS]));
-const replyQueues = z
-  .string()
-  .refine(
-    (text) =>
-      /^[^$\s*>][^\s*>]{0,254}\*?$/.test(text) &&
-      !text.startsWith('time-log') &&
-      !'time-log'.startsWith(text.replace('*', '')),
-    'must be the name of a queue, or a prefix followed by *, without spaces or >; it must not start with $ or time-log, nor be a beginning of time-log',
-  );
 const eventsUrl = checked((url) => validateBrokerUrl(url, EVENT_PROTOCOLS));
 const jwksUrl = z
   .string(MISSING)
@@ -113,8 +104,6 @@ const GENERAL = {
   migrationDatabaseUrl: setting('MIGRATION_DATABASE_URL', databaseUrl.optional()),
   /** The transport for messages in addition to HTTP; undefined means none. */
   messagesUrl: setting('MESSAGES_URL', messagesUrl.optional()),
-  /** The reply addresses that are allowed in addition to those of the broker's clients. */
-  messagesReplyQueues: setting('MESSAGES_REPLY_QUEUES', replyQueues.optional()),
   /** The broker or webhook to which events are published; undefined means none. */
   eventsUrl: setting('EVENTS_URL', eventsUrl.optional()),
   /** One or two secrets that sign the requests to the webhook. */
@@ -206,7 +195,7 @@ export const SETTINGS = [
 ];
 
 /** The settings of 0.3 that are gone. */
-export const GONE_SETTINGS = ['WRITE_QUEUE'];
+export const GONE_SETTINGS = ['MESSAGES_REPLY_QUEUES', 'WRITE_QUEUE'];
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Group = Readonly<Record<string, ReturnType<typeof setting>>>;

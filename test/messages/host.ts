@@ -71,13 +71,12 @@ export interface MessageHost {
 
 /** How the service connects, in silence. */
 export function messageOptions(url: string, limits: Partial<TimeLogLimits> = {}): ConnectOptions {
-  const { bodyLimit, writeQueue } = { ...TIME_LOG_LIMITS, ...limits };
+  const { bodyLimit } = { ...TIME_LOG_LIMITS, ...limits };
   return {
     url,
     setting: 'MESSAGES_URL',
     queue: MESSAGE_QUEUE,
     bodyLimit,
-    maxInFlight: writeQueue,
     logger: { log: () => undefined, error: () => undefined },
   };
 }
@@ -99,7 +98,7 @@ export async function startMessageHost(
       ),
       BearerAuthModule.forRoot({ verifier: tokens, realm: 'host' }),
       module,
-      TimeLogMessagesModule.over(module),
+      TimeLogMessagesModule.over(module, { acknowledges: true }),
       RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
     ],
   })

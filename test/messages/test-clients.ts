@@ -76,13 +76,6 @@ export function overHttp(port: number): TestClient {
   };
 }
 
-/** The bytes of a message of Nest that records a log, which is given as bytes of JSON. */
-export function messageOfBytes(timeLog: Buffer): Buffer {
-  const message = { pattern: 'time-log.record.v1', id: '1', data: { accessToken: 'worker', timeLog: '|' } };
-  const [before, after] = JSON.stringify(message).split('"|"');
-  return Buffer.concat([Buffer.from(before!), timeLog, Buffer.from(after!)]);
-}
-
 /** Returns the answer to a message of Nest. */
 export function outcomeOf(answer: string): Outcome {
   const { err, response } = JSON.parse(answer) as { err?: unknown; response?: unknown };

@@ -33,6 +33,6 @@ it.each([
   ['nats://secret@broker', { servers: ['broker:4222'], token: 'secret' }],
   ['nats://[::1]?cafile=x', { servers: ['[::1]:4222'], tls: { host: '::1', servername: '', caFile: 'x' } }],
   ['tls://broker', { servers: ['broker:4222'], tls: { host: 'broker', servername: 'broker' } }],
-])('connects a NATS client to %s', async (url, options) => {
-  expect(await natsOptionsOf(new URL(url))).toEqual(options);
+])('connects a NATS client to %s', (url, options) => {
+  expect(natsOptionsOf(new URL(url))).toMatchObject(options);
 });

@@ -12,13 +12,13 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the options with which a NATS client connects to a `nats` or `tls` URL. */
-export async function natsOptionsOf(url: URL) {
+export function natsOptionsOf(url: URL) {
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   return {
     servers: [`${url.hostname}:${url.port || DEFAULT_PORTS['nats:']}`],
     // As in other clients of NATS: without a password it is a token.
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
-    ...(await natsTlsOptionsOf(url)),
+    ...natsTlsOptionsOf(url),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import { responseForThrown, DomainError, ErrorEnvelopeFilter } from '../../errors/src/index.js';
 import { InFlightMessages } from './in-flight-messages.js';
 
-/** Replies with an error to a message, and ends it in InFlightMessages. */
+/** Replies with an error to a message, and reports it to InFlightMessages. */
 @Catch()
 export class MessageErrorFilter extends ErrorEnvelopeFilter {
   constructor(private readonly inFlight: InFlightMessages) {
@@ -12,7 +12,7 @@ export class MessageErrorFilter extends ErrorEnvelopeFilter {
 
   override catch(thrown: unknown, host: ArgumentsHost): Observable<never> {
     const { status, body } = responseForThrown(thrown);
-    const { id } = this.inFlight.end(host, {
+    const { id } = this.inFlight.report(host, {
       error: body.error,
       status,
       reason: thrown instanceof DomainError ? thrown.logged : undefined,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { ArgumentsHost } from '@nestjs/common';
 import { parseRequestId } from '../../strict-request/src/index.js';
 
 /**
@@ -12,6 +11,7 @@ interface RpcContext {
   getMetadata?(): Readonly<Record<string, unknown>> | undefined;
   getHeaders?(): { get(name: string): unknown } | undefined;
   getMessage?(): { readonly properties?: RabbitProperties };
+  getChannelRef?(): { ack?(message: object): void | Promise<void> };
 }
 
 interface RabbitProperties {
@@ -20,10 +20,10 @@ interface RabbitProperties {
   readonly correlationId?: unknown;
 }
 
-/** Returns the object that identifies a message in guards, interceptors and filters. */
-export function messageOf(host: ArgumentsHost): object {
-  const rpc = host.switchToRpc();
-  return rpc.getContext<object | undefined>() ?? rpc.getData<object>();
+/** Acknowledges a message of RabbitMQ. Does nothing over other transports. */
+export async function acknowledge(rpcContext: unknown): Promise<void> {
+  const context = contextOf(rpcContext);
+  await context.getChannelRef?.().ack?.(context.getMessage!());
 }
 
 /** Returns the pattern that a message was sent to. */
@@ -36,27 +36,17 @@ export function patternOf(rpcContext: unknown): string {
  * Returns the first well-formed id of a message: its header `X-Request-Id` if the transport has
  * headers, its own id, or a new one.
  */
-export function messageIdOf(host: ArgumentsHost): string {
-  const context: unknown = host.switchToRpc().getContext();
-  const { messageId, correlationId } = contextOf(context).getMessage?.().properties ?? {};
+export function messageIdOf(rpcContext: unknown): string {
+  const context = contextOf(rpcContext);
+  const { headers, messageId, correlationId } = context.getMessage?.().properties ?? {};
   const candidates = [
-    headerOf(context, 'x-request-id'),
-    headerOf(context, 'X-Request-Id'),
-    headerOf(context, 'Nats-Msg-Id'),
+    ...['x-request-id', 'X-Request-Id', 'Nats-Msg-Id'].map(
+      (name) => context.getHeaders?.()?.get(name) ?? headers?.[name] ?? context.getMetadata?.()?.[name],
+    ),
     messageId,
     correlationId,
   ];
   return candidates.map(parseRequestId).find((id) => id !== undefined) ?? randomUUID();
-}
-
-/** Returns a header of a message: of NATS or RabbitMQ, or from the metadata of TCP. */
-export function headerOf(rpcContext: unknown, name: string): string | undefined {
-  const context = contextOf(rpcContext);
-  const value: unknown =
-    context.getHeaders?.()?.get(name) ??
-    context.getMessage?.().properties?.headers?.[name] ??
-    context.getMetadata?.()?.[name];
-  return typeof value === 'string' ? value : undefined;
 }
 
 function contextOf(context: unknown): RpcContext {

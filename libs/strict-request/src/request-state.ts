@@ -98,8 +98,6 @@ export class RequestState extends CheckedInput {
   /** The objects of a batch after the check. */
   checkedItems: readonly CheckedInput[] = [];
   change: RequestChange | undefined = undefined;
-  /** The error of a message that was not read. It is reported after authentication. */
-  readError: DomainError | undefined = undefined;
 }
 
 /** The key of the state, the same in every build: a process may load ES modules and CommonJS. */

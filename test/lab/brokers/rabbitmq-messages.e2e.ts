@@ -12,13 +12,16 @@ import { describeFaults } from './faults.contract.js';
 import { closingAfterEach } from './opened.js';
 import { startMessageHost, waitForLine } from '../../messages/host.js';
 import { describeMessages } from '../../messages/messages.contract.js';
-import { expectMostRefused, holdLists, LIST, LISTS } from './large-lists.js';
 
 const CONNECTED = /^messages: connected to amqp:[/]{2}127[.]0[.]0[.]1:\d+$/;
 const AWAY =
   /^error: messages: amqp:[/]{2}127[.]0[.]0[.]1:\d+ is out of reach [(].*(ECONNREFUSED|CONNECTION.FORCED).*[)]; HTTP is not affected$/;
 const REFUSED =
   /^error: messages: amqp:[/]{2}127[.]0[.]0[.]1:\d+ refuses the queue time-logs: delete it if it was declared with other arguments than durable, or allow the user of MESSAGES_URL to declare and read it$/;
+
+const LIST = Buffer.from(
+  JSON.stringify({ id: '1', pattern: 'time-log.list.v1', data: { accessToken: 'reader' } }),
+);
 
 const clientOf = (url: string) =>
   ClientProxyFactory.create({ transport: Transport.RMQ, options: { urls: [url], queue: 'time-logs' } });
@@ -37,7 +40,7 @@ async function hasConsumer(url: string): Promise<boolean> {
 }
 
 const opened = closingAfterEach();
-const startHost = async (url: string, limits = {}) => opened(await startMessageHost(url, undefined, limits));
+const startHost = async (url: string) => opened(await startMessageHost(url));
 const openSender = async (url: string) => opened(await startSender(url));
 const openClient = (url: string) => opened(clientOf(url));
 
@@ -51,37 +54,14 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
   describeMessages('RabbitMQ', async () => {
     const host = await startMessageHost(broker.url);
     const proxy = clientOf(broker.url);
-    const sender = await startSender(broker.url);
     return {
       testClient: overTransport(proxy),
       proxy,
-      ask: async (message) => outcomeOf(await sender.ask(message)),
-      askTotals: (message) => sender.ask(message),
       close: async () => {
-        await sender.close();
         await proxy.close();
         await host.close();
       },
     };
-  });
-
-  it('makes no more answers than may wait for a broker that takes none', async () => {
-    const lists = opened(holdLists(), (held) => held.restore());
-    await startHost(broker.url, { deadline: 600_000 });
-    const sender = await openSender(broker.url);
-    const answers = Promise.all(Array.from({ length: LISTS }, () => sender.ask(LIST)));
-    await eventually(() => expect(lists.asked()).toBe(LISTS));
-    try {
-      await broker.control('set_vm_memory_high_watermark', '0.000001');
-      lists.gate.open();
-      await eventually(() => expect(lists.answered()).toBe(LISTS));
-    } finally {
-      // Else no test after this one gets an answer.
-      await broker.control('set_vm_memory_high_watermark', '0.4');
-    }
-    expectMostRefused(await answers);
-    lists.restore();
-    expect(outcomeOf(await sender.ask(LIST))).toHaveProperty('answer');
   });
 
   describeFaults('RabbitMQ', () => ({
@@ -118,6 +98,27 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
       ),
     ]);
     expect(host.lines.join()).not.toContain('wrong');
+  });
+
+  it('answers to queues that the broker has named, and to no others', async () => {
+    const host = await startHost(broker.url);
+    const connection = opened(await connect(broker.url));
+    const channel = await connection.createChannel();
+    await channel.assertQueue('events');
+    const { queue } = await channel.assertQueue('', { exclusive: true });
+    for (const replyTo of ['events', queue])
+      channel.sendToQueue('time-logs', LIST, { replyTo, correlationId: replyTo });
+    const answer = await eventually(
+      async () => (await channel.get(queue, { noAck: true })) || Promise.reject(new Error('none')),
+    );
+    expect(answer.properties.correlationId).toBe(queue);
+    expect(outcomeOf(answer.content.toString())).toHaveProperty('answer');
+    expect((await channel.checkQueue('events')).messageCount).toBe(0);
+    expect(host.lines).toContain(
+      'error: messages: a message was refused: its reply address must be amq.rabbitmq.reply-to.* or amq.gen-*',
+    );
+    await host.close();
+    expect((await channel.checkQueue('time-logs')).messageCount).toBe(0);
   });
 
   it('goes on after messages without an address for an answer', async () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'amqplib';
-import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 
 const DIRECT = 'amq.rabbitmq.reply-to';
 
@@ -12,8 +11,6 @@ export interface Sender {
   tell(content: Buffer): void;
   /** How many messages the broker has not given to anybody. */
   left(): Promise<number>;
-  /** Takes a message from the queue, and puts it back, so many times. */
-  putBack(times: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -34,16 +31,6 @@ export async function startSender(url: string): Promise<Sender> {
         channel.sendToQueue('time-logs', content, { replyTo: DIRECT, correlationId, headers });
       }),
     left: async () => (await channel.checkQueue('time-logs')).messageCount,
-    putBack: async (times) => {
-      for (let time = 0; time < times; time++) {
-        const message = await eventually(async () => {
-          const got = await channel.get('time-logs');
-          if (!got) throw new Error('the queue is empty');
-          return got;
-        });
-        channel.nack(message);
-      }
-    },
     tell: (content) => channel.sendToQueue('time-logs', content),
     close: () => connection.close(),
   };

@@ -59,7 +59,7 @@ export class NatsSink extends BrokerSink<Session> {
     let connection: NatsConnection | undefined;
     try {
       connection = await connect({
-        ...(await natsOptionsOf(this.url)),
+        ...natsOptionsOf(this.url),
         name: EVENTS_NAME,
         timeout: TIMEOUT_MS,
         // The relay tries again.

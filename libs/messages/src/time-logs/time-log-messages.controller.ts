@@ -1,9 +1,9 @@
 import { Controller, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
-import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../auth/src/index.js';
+import { type Caller, MessageCaller, Scopes } from '../../../auth/src/index.js';
 import { MessageErrorFilter } from '../message-error.filter.js';
-import { HandOverGuard, MessageGate } from '../message-gate.js';
-import { withJson } from '../packet-json.js';
+import { MessageGuard } from '../message.guard.js';
+import { MessageInterceptor } from '../message.interceptor.js';
 import { MessageData, stateOf, StrictMessage } from '../../../strict-request/src/index.js';
 import {
   callOptionsOf,
@@ -19,7 +19,7 @@ import {
   valuesOf,
   WRITE,
 } from '../../../../src/time-log/index.js';
-import { totalsJson, totalsResponse, TotalsService, TotalTimeLogsDto } from '../../../../src/totals/index.js';
+import { totalsResponse, TotalsService, TotalTimeLogsDto } from '../../../../src/totals/index.js';
 import { hideMethods } from '../../../open-api/src/index.js';
 import {
   ListTimeLogsMessage,
@@ -35,8 +35,8 @@ const QUEUE_GROUP = { queue: MESSAGE_QUEUE };
 
 /** Handles messages with the use cases, rules and errors of HTTP. */
 @Controller()
-@UseGuards(MessageGate, AccessGuard, HandOverGuard)
-@UseInterceptors(MessageGate)
+@UseGuards(MessageGuard)
+@UseInterceptors(MessageInterceptor)
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {
   constructor(
@@ -70,7 +70,7 @@ export class TimeLogMessagesController {
   ): Promise<object> {
     const { filter, page } = criteriaOfChecked(query, stateOf((dataOf as () => object)()));
     const totals = await this.totalsService!.totals(filter, query.by, page, callOptionsOf(caller));
-    return withJson(totalsResponse(totals, page), totalsJson(totals, page));
+    return totalsResponse(totals, page);
   }
 
   @MessagePattern('time-log.record.v1', QUEUE_GROUP)

@@ -1,12 +1,17 @@
 import type { INestApplication } from '@nestjs/common';
+import { ServerTCP } from '@nestjs/microservices';
 import { brokerName } from '../broker-name.js';
 import { InFlightMessages } from '../in-flight-messages.js';
-import { headerOf, patternOf } from '../rpc-message.js';
-import type { BrokerServer, BrokerState, MessageServerOptions } from './message-server.js';
+import type { BrokerServer, BrokerState, MessageServerOptions } from './broker-server.js';
 import { NatsServer } from './nats.server.js';
 import { RabbitServer } from './rabbitmq.server.js';
-import { TCP_TIMEOUTS, TcpServer } from './tcp.server.js';
 
+/** The size of all data of one TCP connection that waits to be processed, in characters. */
+const MAX_WAITING_CHARACTERS = 2 * 1024 * 1024;
+/** The size of all answers that one TCP connection has not taken. The largest list has 20 MB. */
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+/** The maximum time between two parts of a message over TCP. */
+const INCOMPLETE_MESSAGE_TIMEOUT_MS = 10_000;
 /** The time after which a broker that was not reached is logged. */
 const UNREACHED_AFTER_MS = 3_000;
 
@@ -14,20 +19,7 @@ export interface ConnectOptions extends MessageServerOptions {
   readonly url: string;
   /** The name of the setting that holds the URL. */
   readonly setting: string;
-  /** Traces the handling of each message. */
-  readonly tracing?: MessageTracing | undefined;
 }
-
-/** Begins and ends the trace of a message. `context` is the RPC context of Nest. */
-interface MessageTracing {
-  begin<T>(
-    message: { readonly context: object; readonly pattern: string; readonly headerOf: HeaderOf },
-    handle: () => T,
-  ): T;
-  end(context: object): void;
-}
-
-type HeaderOf = (name: string) => string | undefined;
 
 /**
  * Starts receiving messages over the transport of the URL: `tcp`, `nats` or `tls` (NATS), `amqp` or
@@ -37,49 +29,39 @@ type HeaderOf = (name: string) => string | undefined;
  * the address of a `tcp` URL.
  */
 export async function connectMessages(app: INestApplication, options: ConnectOptions): Promise<void> {
-  const { setting, tracing } = options;
   const url = new URL(options.url);
-  const server = serverOf(url, options);
-  const name = brokerName(url);
-  if (tracing) trace(server, tracing);
-  app.get(InFlightMessages, { strict: false }).transport = server;
-  const listening = app.connectMicroservice({ strategy: server }).listen();
-  if (!(server instanceof TcpServer)) {
-    logBrokerState(server, name, options);
-    // It settles when the broker is reached. Until then logBrokerState logs the cause.
-    listening.catch(() => undefined);
-    return;
-  }
-  await Promise.race([listening, new Promise((_resolve, reject) => server.on('error', reject))]).catch(
-    (error: unknown) => {
-      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new Error(
-        `messages: cannot listen on ${name} (${code}): set ${setting} to an address of this machine with a free port`,
-        { cause: error },
-      );
-    },
-  );
+  if (url.protocol === 'tcp:') return listenTcp(app, url, options);
+  const server = url.protocol.startsWith('amqp')
+    ? new RabbitServer(url, options)
+    : new NatsServer(url, options);
+  app.get(InFlightMessages, { strict: false }).stopReceiving = () => server.stopReceiving();
+  logBrokerState(server, brokerName(url), options);
+  // It settles when the broker is reached. Until then logBrokerState logs the cause.
+  app
+    .connectMicroservice({ strategy: server })
+    .listen()
+    .catch(() => undefined);
 }
 
-function serverOf(url: URL, options: MessageServerOptions): TcpServer | NatsServer | RabbitServer {
-  if (url.protocol === 'tcp:') return new TcpServer(url, options.bodyLimit, TCP_TIMEOUTS);
-  return url.protocol.startsWith('amqp') ? new RabbitServer(url, options) : new NatsServer(url, options);
-}
-
-/** Sets the hooks that Nest calls for each message, before the guards and after the reply. */
-function trace(server: ReturnType<typeof serverOf>, tracing: MessageTracing): void {
-  const begin = (_transport: unknown, context: unknown, handle: () => Promise<unknown>) =>
-    tracing.begin(
-      {
-        context: context as object,
-        pattern: patternOf(context),
-        headerOf: (name: string) => headerOf(context, name),
-      },
-      handle,
+async function listenTcp(app: INestApplication, url: URL, { setting }: ConnectOptions): Promise<void> {
+  const server = new ServerTCP({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port),
+    maxBufferSize: MAX_WAITING_CHARACTERS,
+    maxSendBufferSize: MAX_UNSENT_BYTES,
+    incompleteMessageTimeout: INCOMPLETE_MESSAGE_TIMEOUT_MS,
+  });
+  try {
+    // Nest reports only two of the errors of listening.
+    const listening = app.connectMicroservice({ strategy: server }).listen();
+    await Promise.race([listening, new Promise((_resolve, reject) => server.on('error', reject))]);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Error(
+      `messages: cannot listen on ${brokerName(url)} (${code}): set ${setting} to an address of this machine with a free port`,
+      { cause: error },
     );
-  // Its type lacks the promise, but Nest waits for it.
-  server.setOnProcessingStartHook(begin as (...args: unknown[]) => void);
-  server.setOnProcessingEndHook((_transport, context) => tracing.end(context as object));
+  }
 }
 
 function logBrokerState(
@@ -109,5 +91,5 @@ function logBrokerState(
   };
   const timer = setTimeout(() => logChange('disconnected'), UNREACHED_AFTER_MS);
   timer.unref();
-  server.brokerState.subscribe(logChange);
+  server.states.subscribe(logChange);
 }

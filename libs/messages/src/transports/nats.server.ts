@@ -1,66 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { NatsContext, ServerNats } from '@nestjs/microservices';
-import { filter, type Observable } from 'rxjs';
+import { ServerNats } from '@nestjs/microservices';
 import { natsOptionsOf } from '../broker-name.js';
 import { brokerFailureOf } from '../broker-tls.js';
-import { MAX_MESSAGE_BYTES } from '../packet.js';
-import { BUSY_REPLY, limitReply, MAX_UNSENT_BYTES, TOO_LARGE_REPLY } from './reply-packet.js';
-import { MessageBudget } from './message-budget.js';
-import { MessageRunner } from './message-runner.js';
-import {
-  type BrokerServer,
-  type BrokerState,
-  type MessageServerOptions,
-  replyRule,
-  SILENT_LOGGER,
-} from './message-server.js';
+import { type BrokerServer, connectionStatesOf, type MessageServerOptions } from './broker-server.js';
+import { ANSWER_TOO_LARGE, inboxRule, messageRefusal } from './refusals.js';
 
-/** A message, with the number of bytes received, of which `headers` are decoded on access. */
+/** A message, with the number of bytes of subjects, headers and data. `headers` are decoded on access. */
 type NatsMessage = Msg & { size(): number };
 
-/** The number of bytes of unconfirmed replies above which they are flushed. */
-const FLUSH_ABOVE_BYTES = 1024 * 1024;
-
-/** The maximum size of headers that are decoded: the decoding time grows with its square. */
+/** The maximum size of headers that are decoded: the time grows with the square of their lines. */
 const MAX_HEADER_BYTES = 2_048;
-
+/** The delay before another attempt to connect. */
+const RETRY_MS = 1_000;
 /** The timeout of the connection that finds the reason of an outage. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/**
- * Receives messages from a NATS server, and never gives up connecting to it. NATS has no
- * backpressure: messages above the budget are refused at once.
- */
+/** Receives messages from a NATS server. Replies to inboxes only, and limits the size of messages. */
 export class NatsServer extends ServerNats implements BrokerServer {
-  readonly brokerState: Observable<BrokerState> = (this.status as Observable<string>).pipe(
-    filter((status) => status === 'connected' || status === 'disconnected'),
-  );
-  protected override readonly logger = SILENT_LOGGER as never;
-  private readonly activeSubscriptions: Subscription[] = [];
-  private readonly queue: string;
-  private readonly runner: MessageRunner;
-  private readonly budget: MessageBudget;
-  private readonly mayReplyTo: ReturnType<typeof replyRule>;
-  /** The number of bytes that the broker has received for certain. */
-  private confirmedBytes = 0;
-  private flushing: Promise<void> | undefined;
+  readonly states: BrokerServer['states'] = connectionStatesOf(this);
+  private readonly mayReplyTo: ReturnType<typeof inboxRule>;
+  private readonly refusal: Buffer;
+  private readonly active: Subscription[] = [];
+  private isStopping = false;
 
   constructor(
     private readonly url: URL,
-    options: MessageServerOptions,
+    private readonly messageOptions: MessageServerOptions,
   ) {
-    const { queue, bodyLimit, maxInFlight } = options;
-    super({ queue });
-    this.queue = queue;
-    this.runner = new MessageRunner(this, this.handleRequest.bind(this), bodyLimit);
-    this.budget = new MessageBudget(maxInFlight);
-    this.mayReplyTo = replyRule('_INBOX.', options);
+    const { queue, bodyLimit, logger } = messageOptions;
+    super({
+      ...natsOptionsOf(url),
+      name: queue,
+      queue,
+      waitOnFirstConnect: true,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RETRY_MS,
+      // A refusal may be temporary: the broker's users can change.
+      ignoreAuthErrorAbort: true,
+    });
+    this.refusal = messageRefusal(bodyLimit);
+    this.mayReplyTo = inboxRule(['_INBOX.'], logger);
   }
 
   /** Connects once with another client: the one that retries does not report its errors. */
   async findOutageReason(): Promise<string> {
+    const probe = new ServerNats({
+      ...natsOptionsOf(this.url),
+      reconnect: false,
+      timeout: PROBE_TIMEOUT_MS,
+    });
     try {
-      const client = await this.openClient({ reconnect: false, timeout: PROBE_TIMEOUT_MS });
+      const client = (await probe.createNatsClient()) as NatsConnection;
       await client.close();
       return 'the connection was lost';
     } catch (error) {
@@ -68,86 +59,72 @@ export class NatsServer extends ServerNats implements BrokerServer {
     }
   }
 
-  override createNatsClient(): Promise<NatsConnection> {
-    return this.openClient({
-      name: this.queue,
-      waitOnFirstConnect: true,
-      maxReconnectAttempts: -1,
-      // A refusal may be temporary: the broker's users can change.
-      ignoreAuthErrorAbort: true,
-      reconnectTimeWait: 1_000,
+  /** Listens, and again if the client gives up, as it does if the connection lacks TLS. */
+  override async listen(callback: (error?: unknown) => void): Promise<void> {
+    await super.listen(callback);
+    void this.hasGivenUp().then((hasGivenUp) => {
+      if (hasGivenUp && !this.isStopping) void this.listen(callback);
     });
   }
 
-  override bindEvents(client: NatsConnection): void {
-    const subscribe: NatsConnection['subscribe'] = (...subject) => {
-      const subscription = client.subscribe(...subject);
-      this.activeSubscriptions.push(subscription);
+  override bindEvents(client: Pick<NatsConnection, 'subscribe'>): void {
+    this.active.length = 0;
+    const subscribe: NatsConnection['subscribe'] = (...args) => {
+      const subscription = client.subscribe(...args);
+      this.active.push(subscription);
       return subscription;
     };
     super.bindEvents({ subscribe });
   }
 
-  /** Replaces Nest's handler, which starts all messages that arrive at once. */
-  override getMessageHandler(subject: string): (error: unknown, message: NatsMessage) => void {
+  /** Resolves when the last message in transit has arrived. */
+  async stopReceiving(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all(this.active.map((subscription) => subscription.drain()));
+  }
+
+  /** Returns Nest's handler, with a check of each message before its headers are decoded. */
+  override getMessageHandler(subject: string): (error: unknown, message: NatsMessage) => unknown {
+    const handle = super.getMessageHandler(subject) as (error: unknown, message: object) => unknown;
     return (error, message) => {
-      if (error || !this.mayReplyTo(message.reply)) return;
-      const size = message.size();
-      if (size > MAX_MESSAGE_BYTES) respond(message, this.runner.tooLargeReply);
-      // It fails if the connection was closed by a shutdown.
-      else if (this.budget.fits(size)) this.reply(subject, message).catch(() => undefined);
-      else respond(message, BUSY_REPLY);
+      if (error) return handle(error, message);
+      if (!this.mayReplyTo(message.reply)) return undefined;
+      return message.size() > this.messageOptions.bodyLimit
+        ? message.respond(this.refusal)
+        : handle(null, bounded(message));
     };
   }
 
-  async stopReceiving(): Promise<void> {
-    await Promise.all(this.activeSubscriptions.map((subscription) => subscription.drain()));
-    await this.runner.allStarted();
-  }
-
-  get isFull(): boolean {
-    return this.unsentBytes > MAX_UNSENT_BYTES;
-  }
-
-  async sent(): Promise<void> {
-    const client = this.unwrap<NatsConnection>();
-    const { outBytes } = client.stats();
-    // It fails if the connection is lost, and with it all that was unsent.
-    await client.flush().catch(() => undefined);
-    this.confirmedBytes = Math.max(this.confirmedBytes, outBytes);
-  }
-
-  /** The number of bytes of replies that the broker may not have received. */
-  private get unsentBytes(): number {
-    const unsent = this.unwrap<NatsConnection>().stats().outBytes - this.confirmedBytes;
-    if (unsent > FLUSH_ABOVE_BYTES) this.flushing ??= this.sent().finally(() => (this.flushing = undefined));
-    return unsent;
-  }
-
-  private async openClient(options: object): Promise<NatsConnection> {
-    const server = new ServerNats({ ...(await natsOptionsOf(this.url)), ...options });
-    return (await server.createNatsClient()) as NatsConnection;
-  }
-
-  private async reply(subject: string, message: NatsMessage): Promise<void> {
-    const { data } = message;
-    const size = message.size();
-    this.budget.reserve(size);
-    const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    const headers = () => (size - data.length > MAX_HEADER_BYTES ? undefined : message.headers);
-    const createContext = () => new NatsContext([subject, headers()]);
-    const reply = await this.runner.run(bytes, createContext, subject);
-    this.budget.release(size);
-    respond(message, limitReply(reply, this.unsentBytes));
+  /** Waits for the end of the client. Resolves with true, after a pause, if it has failed. */
+  private async hasGivenUp(): Promise<boolean> {
+    try {
+      if (!(await this.unwrap<NatsConnection>().closed())) return false;
+    } catch {
+      // It has never been connected.
+    }
+    await delay(RETRY_MS, undefined, { ref: false });
+    return true;
   }
 }
 
-function respond(message: NatsMessage, reply: Buffer): void {
-  if (!message.reply) return;
-  try {
-    message.respond(reply);
-  } catch {
-    // The reply exceeds max_payload of the server: 1 MiB by default.
-    message.respond(TOO_LARGE_REPLY);
-  }
+/** Returns the parts of a message that Nest's handler uses, without headers that are too long. */
+function bounded(message: NatsMessage): Partial<Msg> {
+  const { subject, reply, data } = message;
+  const headerBytes = message.size() - data.length - subject.length - (reply?.length ?? 0);
+  const headers = headerBytes > MAX_HEADER_BYTES ? undefined : message.headers;
+  return {
+    subject,
+    data,
+    ...(reply !== undefined && { reply }),
+    ...(headers && { headers }),
+    json: () => message.json(),
+    respond: (answer, options) => {
+      try {
+        return message.respond(answer, options);
+      } catch {
+        // The answer exceeds max_payload of the server: 1 MiB by default.
+        return message.respond(ANSWER_TOO_LARGE);
+      }
+    },
+  };
 }

@@ -8,17 +8,7 @@ export async function filesOf(pid: number): Promise<number> {
 
 /** Returns the resident memory of a process in megabytes; 0 if the system does not report it. */
 export async function memoryOf(pid: number): Promise<number> {
-  return (await statusOf(pid, 'VmRSS')) / 1_024;
-}
-
-/** Returns the maximum resident memory of a process in megabytes; 0 if the system does not report it. */
-export async function peakMemoryOf(pid: number): Promise<number> {
-  return (await statusOf(pid, 'VmHWM')) / 1_024;
-}
-
-/** Kilobytes. */
-async function statusOf(pid: number, name: string): Promise<number> {
   if (process.platform !== 'linux') return 0;
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]);
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
 }
