@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 
@@ -24,7 +24,8 @@ if (globalThis.embedsCompiled) {
   for (const name of FRAMEWORKS) jest.unstable_mockModule(name, () => importOnce(name));
   for (const folder of ['src', 'libs']) {
     for (const file of readdirSync(join(ROOT, 'dist', folder), { recursive: true })) {
-      if (!file.endsWith('.js')) continue;
+      // A compiled file may be left of a source that is gone, which Jest cannot resolve.
+      if (!file.endsWith('.js') || !existsSync(join(ROOT, folder, file.replace(/js$/, 'ts')))) continue;
       const compiled = join(ROOT, 'dist', folder, file);
       // As the tests write the path of a source, and as a package names its build.
       for (const path of [`../../${folder}/${file.replaceAll('\\', '/')}`, compiled])
