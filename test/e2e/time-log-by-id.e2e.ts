@@ -12,6 +12,7 @@ import {
   list,
   LOG,
   outcome,
+  patch,
   refusal,
   remove,
   type Sending,
@@ -61,6 +62,25 @@ describe('PUT /api/v1/time-logs/{id}', () => {
     expect(await rowOf()).toEqual(row);
   });
 
+  it('takes the log as it was got, and changes neither its id nor when it was made', async () => {
+    const log = await made();
+    const got = dataOf(await get(app, log.id)) as Record<string, unknown>;
+    expect(dataOf(await correct(app, log.id, got))).toEqual(got);
+    const edited = { ...got, id: log.id.toUpperCase(), description: 'edited' };
+    for (const change of [correct, patch])
+      expect(dataOf(await change(app, log.id, edited))).toEqual({ ...got, description: 'edited' });
+    const ofAnother = { ...edited, id: randomUUID(), createdAt: '2026-01-31T09:30:00.123Z', duration: 0 };
+    const message =
+      'duration must be a positive number; id must be that of the log; createdAt must be that of the log';
+    for (const change of [correct, patch])
+      expect(outcome(await change(app, log.id, ofAnother))).toEqual([
+        400,
+        refusal('VALIDATION_ERROR', message),
+      ]);
+    await remove(app, log.id);
+    for (const change of [correct, patch]) expect(outcome(await change(app, log.id, got))).toEqual(NONE);
+  });
+
   it('never makes a log', async () => {
     const id = randomUUID();
     expect(outcome(await correct(app, id))).toEqual(NONE);
@@ -68,7 +88,7 @@ describe('PUT /api/v1/time-logs/{id}', () => {
   });
 
   it.each<[unknown, Sending['headers']?]>([
-    [{ projectId: 'x', duration: 0, description: null, date: '2026-02-30', foo: 1, id: randomUUID() }],
+    [{ projectId: 'x', duration: 0, description: null, date: '2026-02-30', foo: 1 }],
     [Buffer.from([0x7b, 0xff, 0x7d])],
     [LOG, { expect: 'foo' }],
   ])('refuses what a create refuses, in the same words (%#)', async (body, headers = {}) => {

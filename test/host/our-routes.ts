@@ -22,15 +22,10 @@ function comparable(paths: OpenAPIObject['paths']): unknown {
     if (typeof value !== 'object' || value === null) return value;
     if (OF_OUR_APP.test(key) || value.summary?.startsWith('the token lacks the scope ')) return undefined;
     if (Array.isArray(value)) return (value as Part[]).filter(({ name = '' }) => !OF_OUR_APP.test(name));
-    const { type, enum: values, minimum, exclusiveMinimum, example, 'x-examples': examples, ...rest } = value;
+    const { enum: values, example, 'x-examples': examples, ...rest } = value;
     return {
       ...rest,
-      ...(type && (Array.isArray(type) ? { type: type[0] as string, nullable: true } : { type })),
       ...(values && !values.includes('RATE_LIMITED') && { enum: values }),
-      ...(values?.length === 1 && { const: values[0], enum: undefined }),
-      ...(minimum !== undefined && { minimum }),
-      ...(exclusiveMinimum === true && { exclusiveMinimum: minimum, minimum: undefined }),
-      ...(typeof exclusiveMinimum === 'number' && { exclusiveMinimum }),
       ...(example !== undefined && { examples: [example] }),
       ...(examples && { examples }),
     };
@@ -40,10 +35,7 @@ function comparable(paths: OpenAPIObject['paths']): unknown {
 interface Part {
   readonly name?: string;
   readonly summary?: string;
-  readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
-  readonly minimum?: number;
-  readonly exclusiveMinimum?: boolean | number;
   readonly example?: unknown;
   readonly 'x-examples'?: readonly unknown[];
 }

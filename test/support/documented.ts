@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import {
+  type Content,
   type OpenApiDocument,
   type Operation,
   type Parameter,
@@ -70,13 +71,23 @@ function* faultsOfAnswer({ method, path }: DocumentedRequest, { status, headers,
   }
   const type = headers['content-type'];
   const types = Object.entries(content);
-  const [mediaType, { schema }] = types.find(([name]) => type?.startsWith(name)) ?? types[0]!;
+  const [mediaType, { schema, examples }] = types.find(([name]) => type?.startsWith(name)) ?? types[0]!;
   if (type !== `${mediaType}${PARAMETERS_OF_TYPES[mediaType] ?? '; charset=utf-8'}`) {
     yield `header Content-Type: is ${type}, not ${mediaType} in UTF-8`;
   } else if (method !== 'HEAD') {
     // No schema allows undefined.
-    yield* faultsOf('body', schema, /[/+]json$/.test(mediaType) ? parsed(text) : text);
+    const body = /[/+]json$/.test(mediaType) ? parsed(text) : text;
+    yield* faultsOf('body', schema, body);
+    yield* faultsOfEnvelope(status, body, examples);
   }
+}
+
+/** The document says in words what generators of clients cannot take: one value of `success`, one code of a status. */
+function* faultsOfEnvelope(status: number, body: unknown, examples: Content[string]['examples']) {
+  const { success = status < 400, error } = Object(body) as { success?: unknown; error?: unknown };
+  if (success !== status < 400) yield `body/success: is ${String(success)}`;
+  const codes = Object.values(examples).map(({ value }) => (Object(value) as { error?: unknown }).error);
+  if (status >= 400 && !codes.includes(error)) yield `body/error: is none of ${codes.join(', ')}`;
 }
 
 function* faultsOfRequest({ method, path, headers = {}, body }: DocumentedRequest) {
@@ -103,7 +114,10 @@ function* faultsOfRequest({ method, path, headers = {}, body }: DocumentedReques
     yield* faultsOf(
       'request body',
       operation.requestBody.content['application/json']!.schema,
-      JSON.parse(body.replace(/^\uFEFF/, '')),
+      // In a merge patch `null` removes a member, which the document says in words.
+      JSON.parse(body.replace(/^\uFEFF/, ''), (_name, value: unknown) =>
+        method === 'PATCH' && value === null ? undefined : value,
+      ),
     );
   }
 }

@@ -38,7 +38,7 @@ export interface Response {
   readonly content?: Content;
 }
 
-type Content = Readonly<
+export type Content = Readonly<
   Record<string, { readonly schema: Schema; readonly examples: Readonly<Record<string, Example>> }>
 >;
 

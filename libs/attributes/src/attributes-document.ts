@@ -6,8 +6,10 @@ import type { AttributesSchema } from './schema-attributes.js';
 type Direction = 'input' | 'output';
 
 /** The named schemas that have attributes: in requests, in responses, and in part. */
-const WITH_ATTRIBUTES: Readonly<Record<string, Direction | 'patch'>> = {
+const WITH_ATTRIBUTES: Readonly<Record<string, Direction | 'correction' | 'patch'>> = {
   NewTimeLog: 'input',
+  // Without attributes it keeps those that are stored.
+  TimeLogCorrection: 'correction',
   TimeLog: 'output',
   RecordedTimeLog: 'output',
   TimeLogPatch: 'patch',
@@ -41,7 +43,10 @@ export function withAttributes<Some extends object>(
 ): Some {
   const changed = Object.entries(WITH_ATTRIBUTES).map(([name, kind]) => {
     const log = (schemas as Readonly<Record<string, LogSchema>>)[name]!;
-    const properties = { ...log.properties, attributes: attributesIn[kind] };
+    const properties = {
+      ...log.properties,
+      attributes: attributesIn[kind === 'correction' ? 'input' : kind],
+    };
     const required = isRequired && kind === 'input' && [...(log.required ?? []), 'attributes'];
     return [name, { ...log, properties, ...(required && { required }) }];
   });

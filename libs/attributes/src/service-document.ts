@@ -20,7 +20,12 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
   const description =
     'Values to which a token is bound are added if they are missing. A `PUT` without attributes keeps the stored ones.';
   const attributes = { $ref: ATTRIBUTES, description };
-  const attributesIn = { input: attributes, output: attributes, patch: { type: ['object', 'null'] } };
+  // Generators of clients reject a type that is a list.
+  const patch = {
+    type: 'object',
+    description: 'The members to change; `null` removes one, or all attributes.',
+  };
+  const attributesIn = { input: attributes, output: attributes, patch };
   const schemas: Record<string, object> = withAttributes(components.schemas, attributesIn, isRequired);
   schemas.Attributes = JSON.parse(JSON.stringify(jsonSchema), (name, value: unknown) => {
     if (name === '$schema' || name === '$id') return undefined;

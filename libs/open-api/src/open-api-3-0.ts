@@ -35,17 +35,13 @@ export function toOpenApi30(document: object): Operations {
     const { $ref, ...own } = node as Node;
     if ($ref?.startsWith(SCHEMA_REF_PREFIX) === false)
       return translate({ ...resolve($ref, document), ...own });
-    const { const: only, exclusiveMinimum: bound, examples, ...rest } = node as Node;
-    const { type } = rest;
+    const { examples, ...rest } = node as Node;
     const parts = Object.entries(rest).map(([key, part]) => [
       key,
       translate(part, isParameter || 'in' in rest),
     ]);
     return {
       ...Object.fromEntries(parts),
-      ...(Array.isArray(type) && { type: type[0] as string, nullable: true }),
-      ...(only !== undefined && { enum: [only] }),
-      ...(bound !== undefined && { minimum: bound, exclusiveMinimum: true }),
       ...(examples !== undefined && translateExamples(examples, isParameter)),
     };
   };
@@ -54,10 +50,6 @@ export function toOpenApi30(document: object): Operations {
 
 interface Node {
   readonly $ref?: string;
-  /** An array if the value may also be null. */
-  readonly type?: string | readonly [string, 'null'];
-  readonly const?: unknown;
-  readonly exclusiveMinimum?: number;
   /** An array in a schema. */
   readonly examples?: object | readonly unknown[];
 }

@@ -30,5 +30,5 @@ export {
 } from './strict-request.decorators.js';
 export { type BatchShape, StrictBatch } from './strict-batch.js';
 export { MessageData, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
-export { checkBody } from './validate.js';
+export { checkBody, type FixedMembers } from './validate.js';
 export { Drainable } from './drainable.js';

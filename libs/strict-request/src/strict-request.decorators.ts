@@ -5,22 +5,27 @@ import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
 import { headerValues } from './header-values.js';
 import { readJsonObject } from './json-body.js';
 import { type Served, STATE } from './request-state.js';
-import { checkBody, validate } from './validate.js';
+import { checkBody, type FixedMembers, validate } from './validate.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
 // types are explicit because Nest 11 lacks the types that Nest 12 infers.
 
 /**
  * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have
- * run. It may have the extra field of the module's RequestRules. A query on such a route is refused.
+ * run. It may have the extra field of the module's RequestRules, and the fixed members, which are not injected. A
+ * query on such a route is refused.
  */
-export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
-  async (dto: Type<object>, context: ExecutionContext) => {
+export function StrictBody(
+  dto: Type<object>,
+  fixedMembersOf?: (request: Request) => FixedMembers,
+): ParameterDecorator {
+  const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<unknown> => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
-    return checkBody(request, dto, await readJsonObject(request));
-  },
-);
+    return checkBody(request, dto, await readJsonObject(request), fixedMembersOf?.(request));
+  });
+  return read();
+}
 
 const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
 

@@ -99,11 +99,26 @@ export async function checkWithExtraField<T extends object>(
   };
 }
 
-/** Returns an instance of the DTO with the values of a body. Throws like `validate`. */
-export async function checkBody<T extends object>(request: Served, dto: Dto<T>, body: object): Promise<T> {
-  const checked = await checkWithExtraField(request, dto, body, FIELD);
-  throwFaults(faultsIn(checked, FIELD));
-  return checked.instance;
+/** The rules of members that a body may repeat, but not change. */
+export type FixedMembers = Readonly<Record<string, (value: unknown) => Fault | undefined>>;
+
+/**
+ * Returns an instance of the DTO with the values of a body, without its fixed members, whose faults come last. Throws
+ * like `validate`.
+ */
+export async function checkBody<T extends object>(
+  request: Served,
+  dto: Dto<T>,
+  body: object,
+  fixed: FixedMembers = {},
+): Promise<T> {
+  const { instance, faults, unknown } = await checkWithExtraField(request, dto, body, FIELD);
+  const ofFixed = Object.entries(fixed).flatMap(([name, rule]) =>
+    Object.hasOwn(body, name) ? (rule(Reflect.get(body, name)) ?? []) : [],
+  );
+  const others = unknown.filter((name) => !Object.hasOwn(fixed, name));
+  throwFaults(faultsIn({ faults: [...faults, ...ofFixed], unknown: others }, FIELD));
+  return instance;
 }
 
 /** Returns the faults of values, and of the first unknown names. The last message lists the known ones. */

@@ -11,6 +11,7 @@ export type {
   TimeLogCopy,
   TimeLogFilter,
   TimeLogPage,
+  TimeLogCorrection,
   TimeLogPatch,
   TimeLogs,
   Totals,

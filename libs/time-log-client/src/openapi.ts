@@ -162,7 +162,7 @@ export interface paths {
         get: operations["getTimeLog"];
         /**
          * Correct a time log
-         * @description Replaces all values of a log: without a `description` it becomes empty. `id` and `createdAt` do not change. It never creates a log. Counts and sums are updated at once. To change some values and keep the others, those that your client does not know included, use `PATCH`.
+         * @description Replaces all values of a log: without a `description` it becomes empty. The body may be the log as it was returned: `id` and `createdAt` do not change, and another one is `400`. It never creates a log. Counts and sums are updated at once. To change some values and keep the others, those that your client does not know included, use `PATCH`.
          *
          *     **Versions.** With `If-Match` the log is changed only if it still has the version that you have read: two clients then never overwrite each other. Without it the later commit counts.
          *
@@ -179,7 +179,7 @@ export interface paths {
         head?: never;
         /**
          * Correct some values of a time log
-         * @description Changes the values that the body has, and keeps the others, attributes included: a JSON Merge Patch (RFC 7396). `null` resets a value as if `PUT` had left it out. The result is checked like the body of `PUT`. Use `PATCH` to change some values, and `PUT` if your client has the whole log.
+         * @description Changes the values that the body has, and keeps the others, attributes included, to the last digit: a JSON Merge Patch (RFC 7396). `null` resets a value as if `PUT` had left it out. The result is checked like the body of `PUT`. Use `PATCH` to change some values, and `PUT` if your client has the whole log.
          *
          *     **Versions.** As for `PUT`. Without `If-Match`, a patch of a log that changes meanwhile is applied to its new values; after five such changes the response is `503`.
          *
@@ -323,16 +323,16 @@ export interface components {
             limit: number;
         };
         TimeLogList: {
-            /** @constant */
-            success: true;
+            /** @description Always `true`. */
+            success: boolean;
             /** @description The logs of the page, newest work first; empty past the end. */
             data: components["schemas"]["TimeLog"][];
             meta: components["schemas"]["PageMeta"];
         };
         /** @description The body of every error response. */
         ErrorBody: {
-            /** @constant */
-            success: false;
+            /** @description Always `false`. */
+            success: boolean;
             /**
              * @description For programs: one code for each status.
              * @enum {string}
@@ -340,42 +340,6 @@ export interface components {
             error: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "GONE" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
             /** @description For people: names the field and the rule, several of them joined with `; `, and never repeats a value that was sent. */
             message: string;
-        };
-        ValidationErrorBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "VALIDATION_ERROR";
-        };
-        UnauthorizedBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "UNAUTHORIZED";
-        };
-        ForbiddenBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "FORBIDDEN";
-        };
-        RequestTimeoutBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "REQUEST_TIMEOUT";
-        };
-        ExpectationFailedBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "EXPECTATION_FAILED";
-        };
-        RateLimitedBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "RATE_LIMITED";
-        };
-        HeadersTooLargeBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "HEADERS_TOO_LARGE";
-        };
-        InternalErrorBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "INTERNAL_ERROR";
-        };
-        ServiceUnavailableBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "SERVICE_UNAVAILABLE";
         };
         /** @description A log as it is returned to the client that recorded it. */
         RecordedTimeLog: {
@@ -402,21 +366,9 @@ export interface components {
             createdAt: string;
         };
         TimeLogRecorded: {
-            /** @constant */
-            success: true;
+            /** @description Always `true`. */
+            success: boolean;
             data: components["schemas"]["RecordedTimeLog"];
-        };
-        PayloadTooLargeBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "PAYLOAD_TOO_LARGE";
-        };
-        UnsupportedMediaTypeBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "UNSUPPORTED_MEDIA_TYPE";
-        };
-        IdempotencyKeyReusedBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "IDEMPOTENCY_KEY_REUSED";
         };
         /** @description The sum of their durations: an exact decimal without an exponent, never rounded. A client that parses it as a double gets the nearest one. After durations such as 1e300 it has hundreds of digits. */
         ExactSum: number;
@@ -463,19 +415,19 @@ export interface components {
             limit: number;
         };
         Totals: {
-            /** @constant */
-            success: true;
+            /** @description Always `true`. */
+            success: boolean;
             /** @description The groups of the page; empty without `by`, and past the end. */
             data: (components["schemas"]["ProjectPeriodTotal"] | components["schemas"]["ProjectTotal"] | components["schemas"]["PeriodTotal"])[];
             meta: components["schemas"]["TotalsMeta"];
         };
         /** @description A log was recorded or corrected: `data` has its current values (CloudEvents 1.0, JSON format). */
         TimeLogStored: {
-            /** @constant */
+            /** @enum {string} */
             specversion: "1.0";
             /** @description Never changes. Send it as `lastEventId` to get the next events. */
             id: string;
-            /** @constant */
+            /** @enum {string} */
             source: "/api/v1/time-logs";
             /** @enum {string} */
             type: "time-log.created" | "time-log.corrected";
@@ -486,7 +438,7 @@ export interface components {
              * @description The time of the change. Events are not in this order.
              */
             time: string;
-            /** @constant */
+            /** @enum {string} */
             datacontenttype: "application/json";
             data: components["schemas"]["RecordedTimeLog"];
         };
@@ -502,17 +454,17 @@ export interface components {
         };
         /** @description A log was deleted (CloudEvents 1.0, JSON format). */
         TimeLogDeleted: {
-            /** @constant */
+            /** @enum {string} */
             specversion: "1.0";
             /** @description Never changes. Send it as `lastEventId` to get the next events. */
             id: string;
-            /** @constant */
+            /** @enum {string} */
             source: "/api/v1/time-logs";
-            /** @constant */
+            /** @enum {string} */
             type: "time-log.deleted";
             /**
              * @description The change, for consumers of http-feeds. Other events have no `method`.
-             * @constant
+             * @enum {string}
              */
             method: "DELETE";
             /** @description The last project of the log. */
@@ -522,7 +474,7 @@ export interface components {
              * @description The time of the deletion. Events are not in this order.
              */
             time: string;
-            /** @constant */
+            /** @enum {string} */
             datacontenttype: "application/json";
             data: components["schemas"]["DeletedTimeLog"];
         };
@@ -530,22 +482,6 @@ export interface components {
         TimeLogEvent: components["schemas"]["TimeLogStored"] | components["schemas"]["TimeLogDeleted"];
         /** @description The events in the order of the feed; empty if there are no new ones. */
         TimeLogEvents: components["schemas"]["TimeLogEvent"][];
-        GoneBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "GONE";
-        };
-        PreconditionFailedBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "PRECONDITION_FAILED";
-        };
-        NotFoundBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "NOT_FOUND";
-        };
-        MethodNotAllowedBody: components["schemas"]["ErrorBody"] & {
-            /** @constant */
-            error: "METHOD_NOT_ALLOWED";
-        };
         /** @description A log to record. Other fields are rejected. */
         NewTimeLog: {
             /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. The service does not check whether the project exists. Returned in lower case. */
@@ -560,8 +496,37 @@ export interface components {
             /** @description The day of the work as text (`YYYY-MM-DD`): one that exists, in the years 0001 to 9999, past or future. Keep it a text: a date type with a time zone can shift it to another day. */
             date: string;
         };
+        /** @description A log as it was returned, or its new values. */
+        TimeLogCorrection: {
+            /**
+             * Format: uuid
+             * @description That of the log, if it is sent: it cannot be changed.
+             */
+            id?: string;
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. The service does not check whether the project exists. Returned in lower case. */
+            projectId: string;
+            /**
+             * Format: double
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be returned rounded. The client chooses the unit.
+             */
+            duration: number;
+            /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. Missing, it is empty. */
+            description?: string;
+            /** @description The day of the work as text (`YYYY-MM-DD`): one that exists, in the years 0001 to 9999, past or future. Keep it a text: a date type with a time zone can shift it to another day. */
+            date: string;
+            /**
+             * Format: date-time
+             * @description That of the log, as it was returned, if it is sent: it cannot be changed.
+             */
+            createdAt?: string;
+        };
         /** @description The values to change. Other fields are rejected. */
         TimeLogPatch: {
+            /**
+             * Format: uuid
+             * @description That of the log, if it is sent: it cannot be changed.
+             */
+            id?: string;
             /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. The service does not check whether the project exists. Returned in lower case. */
             projectId?: string;
             /**
@@ -570,9 +535,14 @@ export interface components {
              */
             duration?: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. `null`: empty. */
-            description?: string | null;
+            description?: string;
             /** @description The day of the work as text (`YYYY-MM-DD`): one that exists, in the years 0001 to 9999, past or future. Keep it a text: a date type with a time zone can shift it to another day. */
             date?: string;
+            /**
+             * Format: date-time
+             * @description That of the log, as it was returned, if it is sent: it cannot be changed.
+             */
+            createdAt?: string;
         };
         /** @description Logs to record together. Other fields are rejected. */
         NewTimeLogs: {
@@ -580,8 +550,8 @@ export interface components {
             timeLogs: components["schemas"]["NewTimeLog"][];
         };
         TimeLogsRecorded: {
-            /** @constant */
-            success: true;
+            /** @description Always `true`. */
+            success: boolean;
             /** @description The logs, in the order of the request. */
             data: components["schemas"]["RecordedTimeLog"][];
         };
@@ -598,7 +568,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ValidationErrorBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description There is no such path. */
@@ -608,7 +578,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["NotFoundBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The path has other methods: see `Allow`. */
@@ -620,7 +590,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["MethodNotAllowedBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The headers did not arrive within 10 seconds, or the request within 15, unless the deployment has set another limit. */
@@ -630,7 +600,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RequestTimeoutBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The `Expect` header has another value than `100-continue`. */
@@ -640,7 +610,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ExpectationFailedBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The request line and headers are over 16 KiB, unless the deployment has set another limit. */
@@ -650,7 +620,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["HeadersTooLargeBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The token is missing, malformed, unknown, expired or revoked. It is checked before the rest of the request. */
@@ -661,7 +631,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["UnauthorizedBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The token lacks the scope of the operation, or is restricted to other projects. */
@@ -672,7 +642,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ForbiddenBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The token has exceeded the request limit, if the deployment has set one. */
@@ -685,7 +655,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RateLimitedBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description An error of the service. The details are in its log. */
@@ -695,7 +665,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["InternalErrorBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The database is unavailable, or the service is overloaded or shutting down. */
@@ -706,7 +676,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ServiceUnavailableBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The body is over 64 KiB, unless the deployment has set another limit; a batch may have 1 MiB. */
@@ -716,7 +686,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["PayloadTooLargeBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The body is not JSON in UTF-8 with its media type, or compressed. */
@@ -728,7 +698,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["UnsupportedMediaTypeBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The `Idempotency-Key` was used with other values within the last 24 hours, unless the deployment keeps keys for longer. */
@@ -738,7 +708,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["IdempotencyKeyReusedBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description Some events after this one are no longer kept. */
@@ -748,7 +718,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["GoneBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description `If-Match` names another version of the log, or `If-None-Match` this one. */
@@ -758,7 +728,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["PreconditionFailedBody"];
+                "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description It is. */
@@ -768,7 +738,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "text/plain": "OK";
+                "text/plain": string;
             };
         };
     };
@@ -1172,7 +1142,7 @@ export interface operations {
         /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewTimeLog"];
+                "application/json": components["schemas"]["TimeLogCorrection"];
             };
         };
         responses: {

@@ -52,6 +52,7 @@ import {
   type TimeLogCopy,
   type TimeLogFilter,
   type TimeLogPage,
+  type TimeLogCorrection,
   type TimeLogPatch,
   type TimeLogs,
   type Totals,
@@ -163,11 +164,11 @@ export class TimeLogClient implements TimeLogs {
    * Replaces all values of the log with an id; without a description it becomes empty, without attributes they stay.
    * Rejects with TimeLogError NOT_FOUND if the log does not exist.
    */
-  async correct(id: string, log: NewTimeLog, options: ChangeOptions = {}): Promise<RecordedTimeLog> {
+  async correct(id: string, log: TimeLogCorrection, options: ChangeOptions = {}): Promise<RecordedTimeLog> {
     const request = {
       method: 'PUT',
       headers: JSON_TYPE,
-      body: JSON.stringify(log),
+      body: JSON.stringify(withoutVersion(log)),
       parse: logBody(),
     } as const;
     return this.change(id, request, 'corrected: correct it again', options);
@@ -178,7 +179,7 @@ export class TimeLogClient implements TimeLogs {
    * NOT_FOUND if the log does not exist.
    */
   async patch(id: string, changes: TimeLogPatch, options: ChangeOptions = {}): Promise<RecordedTimeLog> {
-    const body = JSON.stringify(changes);
+    const body = JSON.stringify(withoutVersion(changes));
     const request = { method: 'PATCH', headers: PATCH_TYPE, body, parse: logBody() } as const;
     return this.change(id, request, 'corrected: correct it again', options);
   }
@@ -353,6 +354,10 @@ function logBody(expectedStatus = 200) {
     const etag = response.headers.get('etag');
     return log && etag !== null ? { ...log, etag } : log;
   };
+}
+
+function withoutVersion(log: TimeLogCorrection | TimeLogPatch): object {
+  return { ...log, etag: undefined };
 }
 
 /** Makes the indexes of logs in the message of a failure those of all logs. */

@@ -10,18 +10,23 @@ export interface WithAttributes {
   readonly attributes?: Readonly<Record<string, unknown>>;
 }
 
+interface WithVersion {
+  /** The version of a log that an HTTP call for this log alone has returned, for `ifMatch`. It is not sent. */
+  readonly etag?: string;
+}
+
 /** The values of a log to record. */
 export type NewTimeLog = Schemas['NewTimeLog'] & WithAttributes;
+/** The values of a log to correct, or the log as a call has returned it. */
+export type TimeLogCorrection = Schemas['TimeLogCorrection'] & WithAttributes & WithVersion;
 /** The values of a log to change. `null` resets a value. */
-export type TimeLogPatch = Schemas['TimeLogPatch'] & {
-  readonly attributes?: Readonly<Record<string, unknown>> | null;
-};
-/** A log with all its values. */
-export type RecordedTimeLog = Schemas['RecordedTimeLog'] &
-  WithAttributes & {
-    /** The version of a log that an HTTP call for this log alone has returned, for `ifMatch`. */
-    readonly etag?: string;
+export type TimeLogPatch = Omit<Schemas['TimeLogPatch'], 'description'> &
+  WithVersion & {
+    readonly description?: string | null;
+    readonly attributes?: Readonly<Record<string, unknown>> | null;
   };
+/** A log with all its values. */
+export type RecordedTimeLog = Schemas['RecordedTimeLog'] & WithAttributes & WithVersion;
 /** A log in a list. */
 export type TimeLog = Schemas['TimeLog'] & WithAttributes;
 /** A page of logs. `meta.total` is the number of logs of all pages. */

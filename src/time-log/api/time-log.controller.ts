@@ -18,7 +18,12 @@ import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { callOptionsOf, type ChangeOptions } from '../application/call-options.js';
-import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
+import {
+  CorrectTimeLogDto,
+  CreateTimeLogDto,
+  fixedMembersOf,
+  valuesOf,
+} from '../wire/create-time-log.dto.js';
 import { LargeLists } from '../wire/large-lists.js';
 import { criteriaOfChecked, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { patchedValues } from '../wire/patch-time-log.js';
@@ -124,7 +129,7 @@ export class TimeLogController extends TimeLogRoutes {
   @Scopes([CORRECT])
   async correct(
     @StrictPath('id', idFault) id: string,
-    @StrictBody(CorrectTimeLogDto) body: CreateTimeLogDto,
+    @StrictBody(CorrectTimeLogDto, ({ params }) => fixedMembersOf(String(params.id))) body: CreateTimeLogDto,
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {

@@ -160,7 +160,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     return this.changeCurrent(id, options, async (log) => {
       const values = await this.checkedCorrection(await change(log), log.attributes, options);
       requireAccess([values], options);
-      return this.replace(log.id, values, log, options);
+      return () => this.replace(log.id, values, log, options);
     });
   }
 
@@ -335,26 +335,27 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<T> {
     const { access = ALL_PROJECTS, manager, ifMatch, ifNoneMatch } = options;
     if (ifNoneMatch || (ifMatch && !ifMatch.includes(ANY_VERSION)))
-      return this.changeCurrent(id, options, change);
+      return this.changeCurrent(id, options, (log) => () => change(log));
     if (access !== ALL_PROJECTS && !manager) await this.get(id, options);
     return change();
   }
 
   /**
-   * Makes a change of the current log, if it has a version that the options allow. If the log changes meanwhile, this
-   * is done again, up to 5 times.
+   * Prepares a change of the current log and, if it has a version that the options allow, makes it. If the log changes
+   * meanwhile, this is done again, up to 5 times.
    */
   private async changeCurrent<T>(
     id: string,
     options: ChangeOptions,
-    change: (expected: TimeLog<A>) => Promise<T>,
+    prepare: (expected: TimeLog<A>) => (() => Promise<T>) | Promise<() => Promise<T>>,
   ): Promise<T> {
     this.requireSupport(options, true);
     for (let retries = MAX_RETRIES; ; retries--) {
       const log = await this.get(id, options);
+      const change = await prepare(log);
       requireVersion(log, options);
       try {
-        return await change(log);
+        return await change();
       } catch (error) {
         if (!(error instanceof DomainError) || error.code !== TIME_LOG_CHANGED.code) throw error;
         if (retries === 0) throw new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: error });

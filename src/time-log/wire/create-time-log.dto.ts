@@ -1,8 +1,11 @@
-import { type CheckedInput, Rule } from '../../../libs/strict-request/src/index.js';
+import { faultOf } from '../../../libs/errors/src/index.js';
+import { type CheckedInput, type FixedMembers, Rule } from '../../../libs/strict-request/src/index.js';
 import type { CheckedAttributes } from '../domain/attributes.js';
+import { isoText } from '../domain/iso-text.js';
 import {
   type AllTimeLogValues,
   check,
+  createdAtOf,
   markChecked,
   TIME_LOG_FIELDS as FIELDS,
   type TimeLogValues,
@@ -25,6 +28,16 @@ export class CreateTimeLogDto implements AllTimeLogValues {
 
 /** The body of a correction. Without attributes it keeps those that are stored. */
 export class CorrectTimeLogDto extends CreateTimeLogDto {}
+
+/** Returns the members of a correction that are no values: a client that returns the log that it got sends them. */
+export function fixedMembersOf(logId: string): FixedMembers {
+  const id = logId.toLowerCase();
+  const fault = (name: string, value: unknown) => faultOf(name, value, 'fixed', 'must be that of the log');
+  return {
+    id: (value) => (typeof value === 'string' && value.toLowerCase() === id ? undefined : fault('id', value)),
+    createdAt: (value) => (value === isoText(createdAtOf(id)) ? undefined : fault('createdAt', value)),
+  };
+}
 
 /**
  * Returns the values of a body, with its attributes as a schema converted them. Checks the values again if a

@@ -37,12 +37,18 @@ describe('patchedValues', () => {
     expect(await patched(patch)).toEqual({ ...values, attributes: stored, ...changed, inputs: [] });
   });
 
-  it.each([{ id: null }, { id: null, attributes: null }])(
+  it.each([{ foo: null }, { foo: null, attributes: null }])(
     'refuses the unknown field of %j',
     async (patch) => {
-      await expect(patched(patch)).rejects.toThrow('unknown field: id');
+      await expect(patched(patch)).rejects.toThrow('unknown field: foo');
     },
   );
+
+  it('takes the id and the time of creation that the log has', async () => {
+    const fixed = { id: id.toUpperCase(), createdAt: '2026-01-31T09:30:00.123Z' };
+    expect(await patched(fixed)).toEqual({ ...values, attributes: stored, inputs: [] });
+    expect(await patched({ ...fixed, attributes: {} })).toMatchObject({ inputs: [stored] });
+  });
 
   it('refuses attributes, also null, if there is no schema', async () => {
     for (const attributes of [{}, null])
@@ -86,7 +92,12 @@ describe('patchedValues', () => {
       { duration: null, date: null },
       'duration must be a positive number; date must be an existing day in the form YYYY-MM-DD',
     ],
-    [{ id, foo: 1, description: 5 }, 'description must be a string; unknown field: id; unknown field: foo'],
+    [
+      { createdAt: null, bar: 2, id: null, foo: 1, description: 5 },
+      'description must be a string; id must be that of the log; createdAt must be that of the log; unknown field: bar; unknown field: foo',
+    ],
+    [{ createdAt: '2026-01-31T09:30:00.123+00:00' }, 'createdAt must be that of the log'],
+    [{ id: 7, attributes: 0 }, 'attributes must be an object; id must be that of the log'],
     [{ duration: 0, attributes: 0 }, 'duration must be a positive number; attributes must be an object'],
   ])('rejects %j', async (patch, message) => {
     await expect(patched(patch)).rejects.toMatchObject({ code: 'VALIDATION_ERROR', message });

@@ -6,7 +6,7 @@ import {
   type TimeLogValues,
   VALUE_NAMES,
 } from '../domain/time-log.js';
-import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from './create-time-log.dto.js';
+import { CorrectTimeLogDto, CreateTimeLogDto, fixedMembersOf, valuesOf } from './create-time-log.dto.js';
 
 /**
  * Returns the values of a log after the patch of a request, checked like a body. Attributes are checked only if the
@@ -15,7 +15,7 @@ import { CorrectTimeLogDto, CreateTimeLogDto, valuesOf } from './create-time-log
 export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
   const { attributes, ...values } = normalizedValues(log);
   const hasAttributes = request[STATE].extraField !== undefined;
-  // To remove an unknown member would change nothing, so it is kept, and refused like any other.
+  // To remove an unknown or fixed member would change nothing, so it is kept, and checked like any other.
   const unknown = Object.entries(patch).filter(
     ([name]) =>
       !(VALUE_NAMES as readonly string[]).includes(name) || (name === 'attributes' && !hasAttributes),
@@ -26,9 +26,9 @@ export async function patchedValues(log: TimeLog, patch: object, request: Served
   });
   if (Object.hasOwn(patch, 'attributes')) {
     const body = merged({ ...values, ...(attributes && { attributes }) });
-    return valuesOf(await checkBody(request, CreateTimeLogDto, body), request[STATE]);
+    return valuesOf(await checkBody(request, CreateTimeLogDto, body, fixedMembersOf(log.id)), request[STATE]);
   }
-  const body = await checkBody(request, CorrectTimeLogDto, merged(values));
+  const body = await checkBody(request, CorrectTimeLogDto, merged(values), fixedMembersOf(log.id));
   return markChecked({ ...(body as TimeLogValues), attributes }, attributes);
 }
 
