@@ -1,20 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  access,
-  chmod,
-  constants,
-  cp,
-  mkdir,
-  mkdtemp,
-  readFile,
-  realpath,
-  rm,
-  statfs,
-} from 'node:fs/promises';
+import { access, chmod, constants, cp, mkdtemp, readFile, realpath, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
 /**
@@ -26,7 +14,6 @@ const SETTINGS = {
   full_page_writes: 'off',
   max_connections: '500',
   max_prepared_transactions: '10',
-  listen_addresses: '',
 };
 /**
  * A folder in memory. A database is copied there in 10 ms instead of 250 ms: that is a sixth of the time of all tests.
@@ -34,7 +21,7 @@ const SETTINGS = {
 const MEMORY = '/dev/shm';
 /** Bytes that must be free in it. All tests together have had 0.6 GB there. */
 const MIN_FREE_BYTES = 2 ** 31;
-/** How initdb of any version makes the files. */
+/** The options of initdb of any version. */
 const INITDB = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
 /** Also the role that owns what is in it. */
 const TEMPLATE = 'test_template';
@@ -101,7 +88,12 @@ async function startServers(directory, count, prepare) {
   const { giveTo } = await compiled('libs/embedded-postgres/dist/data-directory.js');
   const { TEST_POSTGRES } = process.env;
   const places = Array.from({ length: count }, (_, index) => join(directory, `postgres-${index + 1}`));
-  const installation = await (TEST_POSTGRES ? installOther(TEST_POSTGRES, places[0]) : install(places[0]));
+  const other = TEST_POSTGRES && {
+    native: TEST_POSTGRES,
+    initdb: join(TEST_POSTGRES, 'initdb'),
+    postgres: join(TEST_POSTGRES, 'postgres'),
+  };
+  const installation = await install(places[0], ...(other ? [other, INITDB] : []));
   const server = await start(installation);
   await prepare(urlOf(places[0]));
   server.signal('SIGINT');
@@ -131,42 +123,9 @@ async function makeTemplate(serverUrl) {
   await client.end();
 }
 
-/** Makes the files of a server that is not the embedded one. */
-async function installOther(programs, dataDirectory) {
-  const { creatorFor, invoke } = await compiled('libs/embedded-postgres/dist/account.js');
-  const { giveTo } = await compiled('libs/embedded-postgres/dist/data-directory.js');
-  const { chooseAccount } = await compiled('libs/embedded-postgres/dist/installation.js');
-  const { run } = await compiled('libs/embedded-postgres/dist/program.js');
-  const binaries = {
-    native: programs,
-    initdb: join(programs, 'initdb'),
-    postgres: join(programs, 'postgres'),
-  };
-  const files = { dataDirectory, binaries, environment: {}, created: true };
-  const { account } = await chooseAccount(files);
-  const creator = creatorFor(account);
-  await mkdir(dataDirectory);
-  await giveTo(dataDirectory, creator.user);
-  const initdb = invoke(creator, binaries.initdb, [`--pgdata=${dataDirectory}`, ...INITDB]);
-  const { ok, reason } = await run(initdb, {});
-  if (!ok) throw new Error(`PostgreSQL in ${programs} does not run here: ${reason}`);
-  await giveTo(dataDirectory, account.user);
-  return { ...files, account };
-}
-
-async function start({ dataDirectory, binaries, environment, account }) {
-  const { invoke } = await compiled('libs/embedded-postgres/dist/account.js');
-  const { isReady } = await compiled('libs/embedded-postgres/dist/server.js');
-  const { Program } = await compiled('libs/embedded-postgres/dist/program.js');
-  const { openSocketDirectory } = await compiled('libs/embedded-postgres/dist/socket-directory.js');
-  const socketDirectory = await openSocketDirectory(dataDirectory, account.user);
-  const settings = { ...SETTINGS, unix_socket_directories: `"${socketDirectory}"` };
-  const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const invocation = invoke(account, binaries.postgres, ['-D', dataDirectory, ...values]);
-  const server = Program.start(invocation, environment);
-  while (!(await isReady(dataDirectory, server.pid))) {
-    if (!server.running) throw new Error(`PostgreSQL did not start: ${server.reason}`);
-    await delay(20);
-  }
+async function start(installation) {
+  const { launch } = await compiled('libs/embedded-postgres/dist/server.js');
+  const server = await launch(installation, SETTINGS);
+  if (!server.running) throw new Error(`PostgreSQL did not start: ${server.reason}`);
   return server;
 }

@@ -3,15 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { invoke } from '../../libs/embedded-postgres/src/account.js';
 import { type Installation, install } from '../../libs/embedded-postgres/src/installation.js';
-import { Program } from '../../libs/embedded-postgres/src/program.js';
-import { isReady } from '../../libs/embedded-postgres/src/server.js';
-import {
-  openSocketDirectory,
-  socketDirectoryOf,
-  urlOf,
-} from '../../libs/embedded-postgres/src/socket-directory.js';
+import type { Program } from '../../libs/embedded-postgres/src/program.js';
+import { launch } from '../../libs/embedded-postgres/src/server.js';
+import { socketDirectoryOf, urlOf } from '../../libs/embedded-postgres/src/socket-directory.js';
 import { createTestDatabase } from './test-database.js';
 
 /** Milliseconds between two looks at a server that starts. */
@@ -164,25 +159,8 @@ export class PostgresCluster {
   }
 
   private async tryStart(): Promise<boolean> {
-    const { account, binaries, environment, dataDirectory } = this.installation;
-    const socketDirectory = await openSocketDirectory(dataDirectory, account.user);
-    const settings = {
-      listen_addresses: '',
-      unix_socket_directories: `"${socketDirectory}"`,
-      unix_socket_permissions: '0700',
-      log_line_prefix: '',
-      ...this.settings,
-    };
-    const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const invocation = invoke(account, binaries.postgres, ['-D', dataDirectory, ...values]);
-    const program = Program.start(invocation, environment, (line) => this.log.push(line));
-    this.program = program;
-    while (program.running) {
-      if (await isReady(dataDirectory, program.pid)) return true;
-      await Promise.race([delay(POLL), program.ended]);
-    }
-    await program.ended;
-    return false;
+    this.program = await launch(this.installation, this.settings, (line) => this.log.push(line));
+    return this.program.running;
   }
 }
 

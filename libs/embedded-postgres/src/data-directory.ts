@@ -58,6 +58,7 @@ export async function hasData(directory: string): Promise<boolean> {
 export async function createData(
   directory: string,
   { binaries, environment, account }: { binaries: Binaries; environment: Environment; account: Account },
+  options = INITDB_OPTIONS,
 ): Promise<void> {
   const draft = `${directory}.new`;
   try {
@@ -65,7 +66,7 @@ export async function createData(
     await mkdir(draft);
     const creator = creatorFor(account);
     await giveTo(draft, creator.user);
-    const initdb = invoke(creator, binaries.initdb, [`--pgdata=${draft}`, ...INITDB_ARGUMENTS]);
+    const initdb = invoke(creator, binaries.initdb, [`--pgdata=${draft}`, ...options]);
     const { ok, reason } = await run(initdb, environment);
     if (!ok) throw new Error(`initdb: ${reason.replaceAll(draft, directory)}`);
     await giveTo(draft, account.user);
@@ -77,7 +78,7 @@ export async function createData(
   }
 }
 
-const INITDB_ARGUMENTS = [
+const INITDB_OPTIONS: readonly string[] = [
   '--username=postgres',
   // Only users who can enter the socket's directory may connect, and none over the network.
   '--auth-local=trust',

@@ -16,14 +16,18 @@ export interface Installation {
 }
 
 /** Chooses the account for PostgreSQL on this machine, and prepares the data directory. */
-export async function install(dataDirectory: string, binaries = findBinaries()): Promise<Installation> {
+export async function install(
+  dataDirectory: string,
+  binaries = findBinaries(),
+  initdbOptions?: readonly string[],
+): Promise<Installation> {
   try {
     const environment = await linkSharedLibraries(binaries.native, `${dataDirectory}.lib`);
     const created = !(await hasData(dataDirectory));
     const files = { dataDirectory, binaries, environment, created };
     const { account, major } = await chooseAccount(files);
     const installation = { ...files, account };
-    if (created) await createData(dataDirectory, installation);
+    if (created) await createData(dataDirectory, installation, initdbOptions);
     await checkVersion(dataDirectory, major);
     await giveTo(dataDirectory, account.user);
     return installation;
@@ -36,7 +40,7 @@ export async function install(dataDirectory: string, binaries = findBinaries()):
 }
 
 /** Returns the first account under which PostgreSQL runs and can enter the folder of the data. */
-export async function chooseAccount({
+async function chooseAccount({
   dataDirectory,
   binaries,
   environment,

@@ -28,26 +28,19 @@ export class Server {
     signal: AbortSignal | undefined,
     log: (line: string) => void,
   ): Promise<Server> {
-    const { dataDirectory, binaries, environment, account } = installation;
-    const socketDirectory = await openSocketDirectory(dataDirectory, account.user);
-    const invocation = invoke(account, binaries.postgres, serverArguments(dataDirectory, socketDirectory));
     const end = performance.now() + TIMEOUT_MS;
     for (;;) {
       signal?.throwIfAborted();
-      const program = Program.start(invocation, environment, log);
+      const program = await launch(installation, SETTINGS, log, signal);
       const server = new Server(program, purpose);
-      while (program.running && !(await isReady(dataDirectory, program.pid))) {
-        if (signal?.aborted) await server.stop();
-        signal?.throwIfAborted();
-        await Promise.race([delay(POLL_MS), program.ended]);
-      }
+      if (signal?.aborted) await server.stop();
+      signal?.throwIfAborted();
       if (program.running) return server;
-      await program.ended;
       // The processes of a killed server end a moment after it.
       const isPassing = /lock file|pre-existing shared memory block/.test(program.output);
       if (!isPassing || performance.now() > end)
         throw new EmbeddedPostgresError(
-          `PostgreSQL did not start in ${dataDirectory} (${program.reason}): fix this, or set DATABASE_URL to another PostgreSQL server`,
+          `PostgreSQL did not start in ${installation.dataDirectory} (${program.reason}): fix this, or set DATABASE_URL to another PostgreSQL server`,
         );
       await delay(POLL_MS);
     }
@@ -114,29 +107,44 @@ function stillRuns(dataDirectory: string, pid?: number): EmbeddedPostgresError {
   );
 }
 
-function serverArguments(dataDirectory: string, socketDirectory: string): string[] {
-  const settings = {
+/** Starts the server of an installation. Resolves when it accepts connections, has ended, or the start is aborted. */
+export async function launch(
+  { dataDirectory, binaries, environment, account }: Installation,
+  settings: Readonly<Record<string, string>>,
+  log?: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<Program> {
+  const socketDirectory = await openSocketDirectory(dataDirectory, account.user);
+  const values = Object.entries({
     // No network port, because other users of the machine could connect to it.
     listen_addresses: '',
     // Quoted, because a comma in the path would start another entry of this list.
     unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
-    port: '5432',
-    max_connections: '100',
-    fsync: 'on',
-    synchronous_commit: 'on',
-    full_page_writes: 'on',
-    timezone: 'UTC',
-    log_timezone: 'UTC',
-    log_destination: 'stderr',
-    logging_collector: 'off',
     log_line_prefix: '',
-    log_checkpoints: 'off',
-    // The client logs refused statements. In the server log they could show personal data.
-    log_min_messages: 'log',
-    log_min_error_statement: 'panic',
-    log_error_verbosity: 'terse',
-  };
-  const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  return ['-D', dataDirectory, ...values];
+    ...settings,
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const invocation = invoke(account, binaries.postgres, ['-D', dataDirectory, ...values]);
+  const program = Program.start(invocation, environment, log);
+  while (program.running && !signal?.aborted && !(await isReady(dataDirectory, program.pid)))
+    await Promise.race([delay(POLL_MS), program.ended]);
+  if (!program.running) await program.ended;
+  return program;
 }
+
+const SETTINGS = {
+  port: '5432',
+  max_connections: '100',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  log_checkpoints: 'off',
+  // The client logs refused statements. In the server log they could show personal data.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+};
