@@ -86,6 +86,7 @@ export async function startMessageHost(
   messagesUrl: string,
   connect = connectMessages,
   limits: Partial<TimeLogLimits> = {},
+  acknowledges = true,
 ): Promise<MessageHost> {
   const module = TimeLogModule.forRoot({ limits });
   const database = await createMigratedDatabase();
@@ -98,7 +99,7 @@ export async function startMessageHost(
       ),
       BearerAuthModule.forRoot({ verifier: tokens, realm: 'host' }),
       module,
-      TimeLogMessagesModule.over(module, { acknowledges: true }),
+      TimeLogMessagesModule.over(module, { acknowledges }),
       RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
     ],
   })

@@ -121,6 +121,33 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
     expect((await channel.checkQueue('time-logs')).messageCount).toBe(0);
   });
 
+  it.each([
+    { noAck: true, acknowledges: false },
+    { noAck: false, acknowledges: true },
+  ])('takes messages in a host with a transport of its own: %j', async ({ noAck, acknowledges }) => {
+    const host = opened(
+      await startMessageHost(
+        broker.url,
+        async (app) => {
+          const options = { urls: [broker.url], queue: 'time-logs', noAck };
+          await app.connectMicroservice({ transport: Transport.RMQ, options }).listen();
+        },
+        {},
+        acknowledges,
+      ),
+    );
+    const testClient = overTransport(openClient(broker.url));
+    for (let sent = 0; sent < 2; sent++) {
+      expect(await testClient.list({ accessToken: 'bad' })).toMatchObject({
+        error: { error: 'UNAUTHORIZED' },
+      });
+      expect(await testClient.list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
+    }
+    await host.close();
+    // The broker takes back messages without an acknowledgement.
+    expect(await (await openSender(broker.url)).left()).toBe(0);
+  });
+
   it('goes on after messages without an address for an answer', async () => {
     await startHost(broker.url);
     const sender = await openSender(broker.url);
