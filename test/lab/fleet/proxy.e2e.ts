@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
+import { request } from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
 import { join } from 'node:path';
-import { afterEach, expect, it } from '@jest/globals';
+import { Readable } from 'node:stream';
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { TimeLogClient } from '@time-logs/client';
 import { eventually } from '../eventually.js';
 import { DECLARED_TOKEN as TOKEN } from '../../support/environment.js';
 import { useFolder, useTestDatabase } from '../../support/fixtures.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
 import { LOG, TIME_LOGS } from '../../support/requests.js';
 import { startHere } from '../../support/service-here.js';
+import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
 import { Certificates, fetchOver } from './certificates.js';
@@ -128,3 +136,99 @@ for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startC
     });
   });
 }
+
+/** `fetch` over TLS whose bodies are read only as fast as the test reads them. */
+const FETCHES = {
+  'HTTP/1.1': async (url: string, init: RequestInit, identity: ConnectionOptions) => {
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const outgoing = request(url, { ...identity, headers, agent: false }).end();
+    const [answer] = (await once(outgoing, 'response')) as [Readable & { headers: Record<string, string> }];
+    return new Response(Readable.toWeb(answer) as ReadableStream, { headers: answer.headers });
+  },
+  'HTTP/2': async (url: string, init: RequestInit, identity: ConnectionOptions) => {
+    const { origin, pathname, search } = new URL(url);
+    const session = connect(origin, identity);
+    await once(session, 'connect');
+    const outgoing: ClientHttp2Stream = session.request({
+      ':path': pathname + search,
+      ...Object.fromEntries(new Headers(init.headers)),
+    });
+    outgoing.once('close', () => session.destroy());
+    const [headers] = (await once(outgoing, 'response')) as [IncomingHttpHeaders];
+    const named = Object.entries(headers).filter(([name]) => !name.startsWith(':'));
+    return new Response(Readable.toWeb(outgoing) as ReadableStream, {
+      headers: named.map(([name, value]) => [name, String(value)]),
+    });
+  },
+};
+const LOGS = 60_001;
+/** Waits after the first part of an export until it is cut, and reads the rest. */
+const READS: Readonly<Record<string, (client: TimeLogClient, cut: () => Promise<void>) => Promise<void>>> = {
+  CSV: async (client, cut) => readRest(await client.exportCsv(), cut),
+  NDJSON: async (client, cut) => readRest(await client.export(), cut),
+  copy: async (client, cut) => {
+    let isCut: Promise<void> | undefined;
+    const places: string[] = [];
+    const copy = { clear: noop, delete: noop, save: (place: string) => places.push(place) };
+    await client.copy({ ...copy, set: () => (isCut ??= cut()) }).finally(() => expect(places).toEqual([]));
+  },
+};
+const noop = () => undefined;
+async function readRest(parts: AsyncGenerator, cut: () => Promise<void>): Promise<void> {
+  await parts.next();
+  await cut();
+  while (!(await parts.next()).done);
+}
+
+describeWith('caddy', 'openssl')('an export behind Caddy, with the file that ships', () => {
+  const database = useTestDatabase();
+  const inFolder = useFolder('caddy-');
+  let service: ServiceProcess;
+  let proxy: Daemon;
+  afterEach(() => Promise.all([proxy.end(), service.end('SIGKILL')]));
+  beforeAll(() =>
+    queryOnce(
+      database.url,
+      `insert into time_logs (id, project_id, duration, description, date)
+       select ('019c1370-' || lpad(to_hex(n / 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+              '0b000000-0000-4000-8000-000000000001', 1, repeat(E'"\n', 500), '2026-01-31' from generate_series(1, ${LOGS}) n`,
+    ),
+  );
+
+  const cuts: Record<string, () => Promise<unknown>> = {
+    'the database ends it': async () => {
+      await queryOnce(
+        database.superuserUrl,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database.name}' and query like 'copy %'`,
+      );
+      await service.printed(/an export ended early/);
+    },
+    'the service is killed': () => service.end('SIGKILL'),
+  };
+  const protocols = Object.keys(FETCHES) as (keyof typeof FETCHES)[];
+  const cases = Object.keys(READS).flatMap((read) =>
+    protocols.flatMap((protocol) => Object.keys(cuts).map((reason) => [read, protocol, reason] as const)),
+  );
+
+  it.each(cases)(
+    'is rejected by the client if it is cut: %s over %s, when %s',
+    async (read, protocol, reason) => {
+      service = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
+      const certificates = await Certificates.make(inFolder('certificates'));
+      const port = await unusedPort();
+      const pem = join(certificates.of('balancer-1'), 'tls.pem');
+      proxy = await startCaddy({ folder: inFolder(), port, service: service.port, pem });
+      const identity = { ...(await certificates.identity()), servername: 'localhost' };
+      const client = new TimeLogClient({
+        baseUrl: `https://localhost:${port}`,
+        token: TOKEN,
+        fetch: (url, init) => FETCHES[protocol](url, init, identity),
+      });
+      const cut = async () => {
+        await cuts[reason]!();
+      };
+      // Caddy 2.6 ends the response properly, so that only the number of logs tells; Caddy 2.7.6 cuts it.
+      await expect(READS[read]!(client, cut)).rejects.toMatchObject({ code: 'NO_ANSWER' });
+    },
+  );
+});
