@@ -1,26 +1,42 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
 import { request } from 'node:https';
-import type { ConnectionOptions } from 'node:tls';
+import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { TimeLogClient } from '@time-logs/client';
 import { eventually } from '../eventually.js';
 import { DECLARED_TOKEN as TOKEN } from '../../support/environment.js';
 import { useFolder, useTestDatabase } from '../../support/fixtures.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
+import { rawRequest } from '../../support/raw-http.js';
 import { LOG, TIME_LOGS } from '../../support/requests.js';
 import { startHere } from '../../support/service-here.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
-import { Certificates, fetchOver } from './certificates.js';
+import { memoryOf } from '../faults/support/process-usage.js';
+import { Certificates, fetchOver, type Identity } from './certificates.js';
 import { Daemon } from './daemon.js';
 
 const FILES = join(import.meta.dirname, '..', '..', '..', 'docker', 'proxy');
+
+/** Clients that read slowly, and the bytes that each takes in a second. */
+const SLOW_CLIENTS = 200;
+const BYTES_PER_SECOND = 10_000;
+/** Clients that ask at the same time. All of them stay connected. */
+const ASKING = 4;
+/** The addresses of the clients: nginx takes 100 requests of one at a time. */
+const ADDRESSES = 10;
+/** A page of 5 MB, more than the kernel keeps for a connection. */
+const PAGE_ITEMS = 250;
+const MAX_MORE_MEMORY_MB = 128;
 
 /** The addresses of a test, and a file with a certificate and its key. */
 interface Place {
@@ -55,24 +71,100 @@ async function startNginx(place: Place): Promise<Daemon> {
     [`${certificate}/privkey.pem`]: pem,
   });
   const main = join(folder, 'main.conf');
+  // Otherwise the workers of root run as an account that may not use the folder.
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
   // The folders of its package otherwise.
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );
   await writeFile(
     main,
-    `daemon off; pid ${folder}/pid; events {} http { access_log off; ${paths.join(' ')} include ${site}; }\n`,
+    `daemon off; ${user} pid ${folder}/pid; events {} http { access_log off; ${paths.join(' ')} include ${site}; }\n`,
   );
   return Daemon.start(['nginx', '-e', 'stderr', '-c', main]);
 }
 
 async function startCaddy(place: Place): Promise<Daemon> {
   const { folder, port, pem } = place;
+  const version = String(spawnSync('caddy', ['version']).stdout);
+  // As the file says.
+  const isOld = /^v?2\.(?:[0-5]\.|6\.[0-2]\b)/.test(version);
   const file = await settingsOf('Caddyfile', place, {
+    ...(isOld && { 'response_buffers 24MiB': 'buffer_responses\n\t\tmax_buffer_size 24MiB' }),
     'auto_https disable_redirects': 'auto_https disable_redirects\n\tadmin off',
     'time-logs.example {': `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${pem} ${pem}`,
   });
   return Daemon.start(['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], { HOME: folder });
+}
+
+/** Stores the logs of a page, with descriptions of the maximum length, each of whose code points has four bytes. */
+async function fillPage(url: string): Promise<void> {
+  await queryOnce(
+    url,
+    `insert into time_logs (id, project_id, duration, description, date)
+     select (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+            $1::uuid, 1, repeat('😀', 5000), '2026-01-31'
+       from generate_series(1, $2) n, lpad(to_hex(1769850000000 + n), 12, '0') hex`,
+    [LOG.projectId, PAGE_ITEMS],
+  );
+}
+
+/** A client that reads its page slowly. */
+interface SlowClient {
+  /** Returns the number of bytes that it has read. */
+  readonly received: () => number;
+  /** Reads the rest at once. Resolves when it has read so many bytes in all, or the connection is closed. */
+  readonly finish: (bytes: number) => Promise<void>;
+}
+
+/** Requests the page until it begins, and then reads it slowly. */
+async function readSlowly(
+  port: number,
+  { ca }: Identity,
+  client: number,
+  sockets: Set<TLSSocket>,
+): Promise<SlowClient> {
+  const text = rawRequest(
+    `GET ${TIME_LOGS}?limit=${PAGE_ITEMS} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${TOKEN}`,
+  );
+  for (;;) {
+    const localAddress = `127.0.0.${2 + (client % ADDRESSES)}`;
+    const socket = connectTls({
+      socket: connectTcp({ port, host: '127.0.0.1', localAddress }),
+      ca,
+      servername: 'localhost',
+    });
+    sockets.add(socket.on('error', () => undefined));
+    socket.write(text);
+    const head = await new Promise<Buffer | undefined>((resolve) =>
+      socket.once('data', resolve).once('close', () => resolve(undefined)),
+    );
+    if (head?.toString('latin1', 0, 12) === 'HTTP/1.1 200') {
+      let received = 0;
+      const take = ({ length }: Buffer) => {
+        received += length;
+        socket.pause();
+        setTimeout(() => socket.resume(), (length / BYTES_PER_SECOND) * 1_000).unref();
+      };
+      take(head);
+      socket.on('data', take);
+      return {
+        received: () => received,
+        finish: (bytes) =>
+          new Promise((resolve) => {
+            socket.off('data', take).on('data', ({ length }: Buffer) => {
+              received += length;
+              if (received >= bytes) resolve();
+            });
+            socket.once('close', () => resolve()).resume();
+          }),
+      };
+    }
+    sockets.delete(socket.destroy());
+    await delay(100);
+  }
 }
 
 for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startCaddy })) {
@@ -133,6 +225,44 @@ for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startC
         error: 'SERVICE_UNAVAILABLE',
         message: 'the service is unavailable at the moment; retry later',
       });
+    });
+
+    it(`holds the answers to ${SLOW_CLIENTS} clients that read slowly, so that the service need not`, async () => {
+      const certificates = await Certificates.make(inFolder('certificates'));
+      const identity = await certificates.identity();
+      const service = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
+      const port = await unusedPort();
+      const pem = join(certificates.of('balancer-1'), 'tls.pem');
+      proxy = await start({ folder: inFolder(), port, service: service.port, pem });
+      const sockets = new Set<TLSSocket>();
+      try {
+        await fillPage(database.url);
+        const headers = { authorization: `Bearer ${TOKEN}` };
+        const page = async (url: string) =>
+          (await fetch(`${url}${TIME_LOGS}?limit=${PAGE_ITEMS}`, { headers })).arrayBuffer();
+        let length = 0;
+        // Code is compiled, and the heap has grown.
+        for (let i = 0; i < 20; i++) length = (await page(service.url)).byteLength;
+        const before = await memoryOf(service.child.pid!);
+        const clients: SlowClient[] = [];
+        const openClients = async (): Promise<void> => {
+          while (sockets.size < SLOW_CLIENTS)
+            clients.push(await readSlowly(port, identity, sockets.size, sockets));
+        };
+        await Promise.all(Array.from({ length: ASKING }, openClients));
+        const after = await memoryOf(service.child.pid!);
+        console.log(`${program}: ${before.toFixed()} to ${after.toFixed()} MB`);
+        expect(after - before).toBeLessThan(MAX_MORE_MEMORY_MB);
+        expect(Math.max(...clients.map(({ received }) => received()))).toBeLessThan(length);
+        // The service is not needed any more: the proxy has all pages.
+        await service.end();
+        const some = clients.filter((_client, index) => index % ADDRESSES === 0);
+        await Promise.all(some.map(({ finish }) => finish(length)));
+        expect(some.filter(({ received }) => received() < length)).toEqual([]);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+        await service.end();
+      }
     });
   });
 }
