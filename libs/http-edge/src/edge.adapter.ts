@@ -51,13 +51,14 @@ export class EdgeAdapter extends ExpressAdapter {
 
 /**
  * Returns a target that Express routes. Of leading slashes one remains: clients append paths to the
- * address in openapi.json, which ends with a slash. Other targets become unknown paths. Express would
- * answer one without a path itself, refuse an invalid percent-encoding before authentication, and drop
- * a fragment with the query behind it.
+ * address in openapi.json, which ends with a slash. A target without a path, or with a fragment, becomes
+ * an unknown path: Express would answer it itself, or drop the query behind the fragment. In a path whose
+ * percent-encoding is invalid each `%` stands for itself: Express would refuse it before authentication.
  */
 function toRoutable(target: string): string {
   const routable = target.replace(BEFORE_PATH, '/');
-  const isPath = routable.startsWith('/') && !routable.includes('#');
-  const isValid = isPath && (!routable.includes('%') || isDecodable(routable.split('?', 1)[0]!));
-  return isValid ? routable : `/${encodeURIComponent(target)}`;
+  if (!routable.startsWith('/') || routable.includes('#')) return `/${encodeURIComponent(target)}`;
+  const [path] = routable.split('?', 1) as [string];
+  if (!path.includes('%') || isDecodable(path)) return routable;
+  return path.replaceAll('%', '%25') + routable.slice(path.length);
 }
