@@ -1,7 +1,7 @@
 import { parseJson } from './failure.js';
 import type { Download } from './http-transport.js';
 import { TimeLogError } from './time-log.error.js';
-import type { RecordedTimeLog } from './time-logs.js';
+import { isLog, type RecordedTimeLog } from './time-logs.js';
 
 const [LINE_FEED, QUOTE] = [10, 34];
 
@@ -100,7 +100,7 @@ function requireTotal(headers: Headers, count: number): void {
 }
 
 function parseLine(line: string): RecordedTimeLog {
-  const log = parseJson(line) as RecordedTimeLog | null | undefined;
-  if (typeof log?.id === 'string') return log;
+  const log = parseJson(line);
+  if (isLog(log)) return log;
   throw new TimeLogError('UNEXPECTED_ANSWER', 'a line of the export is not a log');
 }

@@ -413,8 +413,11 @@ describe('recordAll', () => {
     expect(parts).toHaveLength(1);
   });
 
-  it('rejects after a response with fewer logs', async () => {
-    const { client } = clientOf([recordedAll]);
+  it.each([
+    ['fewer logs', [RECORDED]],
+    ['something else than logs', [RECORDED, {}]],
+  ])('rejects after a response with %s', async (_what, data) => {
+    const { client } = clientOf([answered(201, { success: true, data })]);
     const expected = { code: 'UNEXPECTED_ANSWER', stored: 0, isOutcomeUnknown: true };
     expect(await failure(client.recordAll([LOG, LOG]))).toMatchObject(expected);
   });
@@ -749,6 +752,8 @@ describe('listPage', () => {
     ['lost connections', [lost, lost, lost], 'NO_ANSWER: the connection failed; gave up after 3 tries', 3],
     ['502 of a proxy', [html(502, '<h1>Bad Gateway</h1>')], unexpected(502, 'text/html'), 1],
     ['a page of HTML', [html(200, '<h1>Welcome</h1>')], unexpected(200, 'text/html')],
+    ['something else than logs', [answered(200, { success: true, ...PAGE, data: [null] })], unexpected(200)],
+    ['no number of logs', [answered(200, { success: true, ...PAGE, meta: {} })], unexpected(200)],
     ['an error without a code', [answered(404, '{"success":false}')], unexpected(404)],
     ['an error that is not an object', [answered(500, '[]')], unexpected(500)],
     ['a redirect in Node', [() => Response.redirect('https://elsewhere.example', 301)], REDIRECTED],
@@ -783,7 +788,15 @@ describe('a filter by attributes', () => {
 });
 
 describe('totals', () => {
-  itRejects(totals, [['a response without totals', [listed], unexpected(200)]]);
+  itRejects(totals, [
+    ['a response without totals', [listed], unexpected(200)],
+    [
+      'no number of logs',
+      [answered(200, { success: true, ...TOTALS, meta: { duration: 3 } })],
+      unexpected(200),
+    ],
+    ['groups without sums', [answered(200, { success: true, ...TOTALS, data: [{}] })], unexpected(200)],
+  ]);
 });
 
 describe('health', () => {

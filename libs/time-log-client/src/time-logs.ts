@@ -140,25 +140,39 @@ export const POSSIBLY_RECORDED =
 /** Returns the log in a response body; undefined if it is another body. */
 export function parseLog(body: unknown): RecordedTimeLog | undefined {
   const { success, data } = (body ?? {}) as Partial<Schemas['TimeLogRecorded']>;
-  return success === true && typeof data?.id === 'string' ? data : undefined;
+  return success === true && isLog(data) ? data : undefined;
 }
 
 /** Returns a number of logs in a response body; undefined if it is another body. */
 export function parseLogs(body: unknown, count: number): RecordedTimeLog[] | undefined {
   const { success, data } = (body ?? {}) as Partial<Schemas['TimeLogsRecorded']>;
-  return success === true && Array.isArray(data) && data.length === count ? data : undefined;
+  return success === true && areLogs(data) && data.length === count ? data : undefined;
 }
 
 /** Returns the page in a response body; undefined if it is another body. */
 export function parsePage(body: unknown): TimeLogPage | undefined {
   const { success, data, meta } = (body ?? {}) as Partial<Schemas['TimeLogList']>;
-  const isPage = success === true && Array.isArray(data) && typeof meta?.total === 'number';
+  const isPage = success === true && areLogs(data) && typeof meta?.total === 'number';
   return isPage ? { data, meta } : undefined;
 }
 
 /** Returns the totals in a response body; undefined if it is another body. */
 export function parseTotals(body: unknown): Totals | undefined {
   const { success, data, meta } = (body ?? {}) as Partial<Schemas['Totals']>;
-  const isTotals = success === true && Array.isArray(data) && typeof meta?.duration === 'number';
+  const isTotals =
+    success === true && Array.isArray(data) && isTotal(meta) && data.every((group) => isTotal(group));
   return isTotals ? { data, meta } : undefined;
+}
+
+/** Returns whether a value of a response is a log. */
+export function isLog(value: unknown): value is RecordedTimeLog {
+  return typeof (value as Partial<RecordedTimeLog> | null | undefined)?.id === 'string';
+}
+
+function areLogs<L>(values: readonly L[] | undefined): values is L[] {
+  return Array.isArray(values) && values.every(isLog);
+}
+
+function isTotal<T extends Totals['meta'] | Totals['data'][number]>(value: T | undefined): value is T {
+  return typeof value?.count === 'number' && typeof value.duration === 'number';
 }
