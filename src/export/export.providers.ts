@@ -1,28 +1,25 @@
 import type { ModuleMetadata } from '@nestjs/common';
 import { TimeLogAttributes } from '../time-log/domain/attributes.js';
-import { TimeLogRepository } from '../time-log/domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { ExportService } from './application/export.service.js';
 import { ExportRepository } from './domain/export.repository.js';
 import { ExportMeasures } from './infrastructure/export.measures.js';
 import { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';
 
-/** The providers of exports. Service and port are undefined if the store of time logs has no exports. */
+/** The providers of exports. */
 export const EXPORT = {
   providers: [
     {
-      provide: ExportRepository,
-      inject: [TimeLogRepository],
-      useFactory: (logs: TimeLogRepository & Partial<ExportRepository>): ExportRepository | undefined => {
-        if (logs.export) return logs as ExportRepository;
-        return logs instanceof TypeOrmTimeLogRepository ? new TypeOrmExportRepository(logs) : undefined;
-      },
+      provide: TypeOrmExportRepository,
+      inject: [TypeOrmTimeLogRepository],
+      useFactory: (logs: TypeOrmTimeLogRepository) => new TypeOrmExportRepository(logs),
     },
+    { provide: ExportRepository, useExisting: TypeOrmExportRepository },
     {
       provide: ExportService,
-      inject: [{ token: ExportRepository, optional: true }, TimeLogAttributes],
-      useFactory: (repository: ExportRepository | undefined, attributes: TimeLogAttributes) =>
-        repository && new ExportService(repository, attributes),
+      inject: [ExportRepository, TimeLogAttributes],
+      useFactory: (repository: ExportRepository, attributes: TimeLogAttributes) =>
+        new ExportService(repository, attributes),
     },
     ExportMeasures,
   ],

@@ -60,12 +60,7 @@ export {
 export { type TransactionHandle } from './domain/transaction-handle.js';
 export { indexedAttribute } from './infrastructure/attribute-condition.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
-export {
-  DATABASE_CHECK,
-  type DatabaseCheck,
-  MIGRATION_ADVICE,
-  WRAPS_TYPEORM_REPOSITORY,
-} from './infrastructure/schema-check.js';
+export { DATABASE_CHECK, type DatabaseCheck, MIGRATION_ADVICE } from './infrastructure/schema-check.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
 export {

@@ -5,8 +5,7 @@ import { EventRelayModule, type EventSink } from '../../libs/event-relay/src/ind
 import type { SinkOfHost } from '../../libs/event-relay/src/event-relay.module.js';
 import type { CloudEvent } from '../../src/feed/index.js';
 import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
-import { TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
-import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
+import { TimeLogService } from '../../src/time-log/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { hostDataSource, useHosts } from '../host/embedded.js';
 import { LOG } from '../support/requests.js';
@@ -77,8 +76,8 @@ describe('a relay of a host', () => {
   });
 
   it('does not start with a source that is none', async () => {
-    const adapters = [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }];
-    const timeLogs = TimeLogCoreModule.forRoot({ source: 'our logs', adapters });
+    const connection = { url: hosts.database.url };
+    const timeLogs = TimeLogCoreModule.forRoot({ source: 'our logs', connection });
     const options = { logger: false, abortOnError: false } as const;
     await expect(NestFactory.createApplicationContext(timeLogs, options)).rejects.toThrow(
       /^source must be a URI-reference/,

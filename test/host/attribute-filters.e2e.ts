@@ -4,14 +4,13 @@ import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { ClientProxy } from '@nestjs/microservices';
 import { z } from 'zod';
 import type { Caller } from '../../libs/auth/src/index.js';
-import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import {
   type TimeLogHooks,
   TimeLogModule,
   type TimeLogModuleOptions,
 } from '../../libs/host-kit/src/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
-import { TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
+import { TimeLogService } from '../../src/time-log/index.js';
 import { TotalsService } from '../../src/totals/index.js';
 import { type TestClient, overTransport, tcpClient } from '../messages/test-clients.js';
 import { LOG } from '../support/requests.js';
@@ -29,12 +28,6 @@ const BOSS: Caller = { id: 'boss', scopes: SCOPES };
 const ADA: Caller = { ...BOSS, id: 'ada', attributes: { userId: 'ada' } };
 const NOT_ALLOWED = { error: 'FORBIDDEN', message: 'the token does not allow this attribute' };
 
-class Store extends InMemoryTimeLogRepository {}
-/** The adapter of a host that has not heard of filters by attributes. */
-class OldStore extends InMemoryTimeLogRepository {
-  override readonly filtersAttributes = false as true;
-}
-
 const hosts = useHosts();
 let caller = BOSS;
 const seen: unknown[] = [];
@@ -47,8 +40,9 @@ const hooks: TimeLogHooks = {
   },
 };
 const options = { caller: () => caller, attributes: ATTRIBUTES, filters: FILTERS, hooks };
-const moduleOver = (store: new () => Store, more: TimeLogModuleOptions = {}) =>
-  TimeLogModule.withAdapters([{ provide: TimeLogRepository, useClass: store }], { ...options, ...more });
+/** Creates the indexes of filters. */
+const moduleWith = (more: TimeLogModuleOptions = {}) =>
+  TimeLogModule.forRoot({ ...options, connection: { url: hosts.database.url }, ...more });
 
 beforeEach(() => {
   caller = BOSS;
@@ -68,7 +62,7 @@ describe('a host with filters by attributes', () => {
   const create = (attributes?: object) => send('POST', '', { ...LOG, attributes });
 
   beforeAll(async () => {
-    const module = moduleOver(Store);
+    const module = moduleWith();
     const app = await hosts.serve([module, TimeLogMessagesModule.over(module)], { hasMessages: true });
     timeLogs = app.get(TimeLogService, { strict: false });
     proxy = tcpClient(tcpPortOf(app));
@@ -207,20 +201,18 @@ describe('a host with filters by attributes', () => {
 
 describe('filters that cannot work end the start', () => {
   const looseSchema = z.object({ userId: z.string(), any: z.unknown(), list: z.array(z.string()) });
-  it.each<[string, new () => Store, TimeLogModuleOptions, string]>([
-    ['a name that is not in the schema', Store, { filters: ['foo'] }, "write filters: { foo: 'string' }"],
-    ['no type', Store, { attributes: looseSchema, filters: ['any'] }, 'no type for the filter any'],
+  it.each<[string, TimeLogModuleOptions, string]>([
+    ['a name that is not in the schema', { filters: ['foo'] }, "write filters: { foo: 'string' }"],
+    ['no type', { attributes: looseSchema, filters: ['any'] }, 'no type for the filter any'],
     [
       'a wrong type',
-      Store,
       { attributes: looseSchema, filters: ['list'] },
       'its type must be string, number, integer or boolean',
     ],
-    ['no schema', Store, { attributes: undefined }, 'filters need the option attributes'],
-    ['another form', Store, { filters: 1 as never }, 'filters of TimeLogModule must be an array of names'],
-    ['an adapter without filters', OldStore, {}, 'OldStore cannot filter by attributes'],
-  ])('%s', async (_what, store, more, message) => {
-    const serve = async () => hosts.serve([moduleOver(store, more)]);
+    ['no schema', { attributes: undefined }, 'filters need the option attributes'],
+    ['another form', { filters: 1 as never }, 'filters of TimeLogModule must be an array of names'],
+  ])('%s', async (_what, more, message) => {
+    const serve = async () => hosts.serve([moduleWith(more)]);
     await expect(serve()).rejects.toThrow(message);
   });
 });

@@ -37,11 +37,9 @@ import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.
 import {
   CreateTimeLogDto,
   logResponse,
-  TimeLogRepository,
   type TimeLogResponse,
   TimeLogService,
 } from '../../src/time-log/index.js';
-import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
 import { hostDataSource, useHosts } from './embedded.js';
@@ -396,17 +394,6 @@ describe('a host that chooses', () => {
     ]);
   });
 
-  it('tests services over a repository in memory, without any database', async () => {
-    const testing = await Test.createTestingModule({ imports: [TimeLogCoreModule] })
-      .overrideProvider(TimeLogRepository)
-      .useClass(InMemoryTimeLogRepository)
-      .compile();
-    const app = await testing.init();
-    const log = await testing.get(TimeLogService).record(LOG);
-    expect(await testing.get(TimeLogService).list()).toEqual({ logs: [log], total: 1 });
-    await app.close();
-  });
-
   /** Hooks that need Users. */
   @Injectable()
   class ClosedProjects {
@@ -443,9 +430,8 @@ describe('a host that chooses', () => {
     ['classes', { guard: HostGuard, filter: HostFilter, hooks: ClosedProjects }],
     ['exported instances', exported],
   ])('lets its tests override the %s of its guard, filter and hooks', async (_name, options) => {
-    const testing = await Test.createTestingModule({ imports: [TimeLogModule.forRoot(options)] })
-      .overrideProvider(TimeLogRepository)
-      .useClass(InMemoryTimeLogRepository)
+    const timeLogs = TimeLogModule.forRoot({ ...options, dataSource: 'own' });
+    const testing = await Test.createTestingModule({ imports: [dataSource('own'), timeLogs] })
       .overrideProvider(HostGuard)
       .useValue({ canActivate: () => false })
       .overrideProvider(HostFilter)

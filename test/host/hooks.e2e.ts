@@ -10,14 +10,8 @@ import {
   TimeLogModule,
   type WrittenTimeLogChange,
 } from '../../libs/host-kit/src/index.js';
-import {
-  TimeLogRepository,
-  TimeLogService,
-  type TimeLogValues,
-  TypeOrmTimeLogRepository,
-} from '../../src/time-log/index.js';
+import { TimeLogService, type TimeLogValues, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
-import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { overTransport, tcpClient } from '../messages/test-clients.js';
@@ -514,14 +508,13 @@ describe('the hooks of a host', () => {
     expect(policy.managers.every((manager) => managers.includes(manager))).toBe(true);
   });
 
-  it('hold over another adapter, and may be an object', async () => {
+  it('may be an object', async () => {
     const calls: string[] = [];
     await serve({
       hooks: {
         before: ({ kind }) => void calls.push(`before ${kind}`),
         within: ({ kind }) => calls.push(kind),
       },
-      adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],
     });
     const [, { data }] = await send('POST', '', LOG);
     await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 });

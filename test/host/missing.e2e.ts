@@ -132,7 +132,6 @@ describe('a host that lacks something ends its start and says what to do', () =>
         [{ routes: { list: 'no' } }, 'routes of '],
         [{ openApi: true }, 'openApi of TimeLogModule must be false or an object of options'],
         [{ isGlobal: 'yes' }, 'isGlobal of TimeLogModule must be true or false'],
-        [{ adapters: {} }, 'adapters of '],
         [
           { hooks: InjectsService },
           'InjectsService injects TimeLogService, which needs these hooks: inject ModuleRef, and call get(Tim',

@@ -13,7 +13,7 @@ import {
   Query,
   type Type,
 } from '@nestjs/common';
-import { NestFactory, RouterModule } from '@nestjs/core';
+import { RouterModule } from '@nestjs/core';
 import {
   ApiProperty,
   DocumentBuilder,
@@ -21,21 +21,18 @@ import {
   PartialType,
   SwaggerModule,
 } from '@nestjs/swagger';
+import { Test } from '@nestjs/testing';
 import { Ajv } from 'ajv';
 import { z } from 'zod';
 import { BearerAuthModule } from '../../libs/auth/src/index.js';
 import { type AttributesSchema, TimeLogModule } from '../../libs/host-kit/src/index.js';
-import { CreateTimeLogDto, ListTimeLogsDto, TimeLogRepository } from '../../src/time-log/index.js';
-import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
+import { CreateTimeLogDto, ListTimeLogsDto, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 
-const STORED = {
-  adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],
-};
 const ATTRIBUTES = z.strictObject({ ticket: z.string().max(9) });
 const fail = () => {
   throw new Error('the schema fails');
 };
-const ours = { ...STORED, caller: () => ({ scopes: [] }) };
+const ours = { caller: () => ({ scopes: [] }) };
 
 interface Answer {
   readonly description: string;
@@ -64,7 +61,10 @@ async function documentOf(
 ): Promise<OpenAPIObject> {
   @Module({ imports, controllers })
   class HostModule {}
-  app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
+  const testing = Test.createTestingModule({ imports: [HostModule] });
+  // A document needs no database.
+  const module = await testing.overrideProvider(TypeOrmTimeLogRepository).useValue({}).compile();
+  app = module.createNestApplication({ logger: false });
   return SwaggerModule.createDocument(app, new DocumentBuilder().addBearerAuth().build());
 }
 
@@ -145,8 +145,8 @@ describe('the OpenAPI document of a host', () => {
       BearerAuthModule.forRoot({ verifier, realm: 'host', ...(admit && { admit }) });
     const limiting = auth(() => undefined);
     for (const [imports, isTold] of [
-      [[TimeLogModule.forRoot(STORED), auth()], false],
-      [[TimeLogModule.forRoot(STORED), limiting], true],
+      [[TimeLogModule.forRoot({}), auth()], false],
+      [[TimeLogModule.forRoot({}), limiting], true],
       [[TimeLogModule.forRoot(ours), limiting], false],
       [[TimeLogModule.forRoot({ ...ours, openApi: { rateLimit: true } })], true],
     ] as const) {

@@ -4,7 +4,6 @@ import {
   Inject,
   Injectable,
   Logger,
-  Optional,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
@@ -44,7 +43,6 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   private readonly logger = new Logger(EventRelay.name);
   private readonly wakeSignal = new WakeSignal();
   private readonly holder = randomUUID();
-  private readonly feed: FeedRepository;
   private readonly waiting: OutageLatch;
   private readonly standingBy: OutageLatch;
   private readonly failing = new OutageLatch({
@@ -61,9 +59,8 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     private readonly sink: EventSink,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
     @Inject(INTERVALS) private readonly intervals: RelayIntervals,
-    @Optional() feed?: FeedRepository,
+    private readonly feed: FeedRepository,
   ) {
-    this.feed = feed ?? withoutFeed();
     this.waiting = new OutageLatch({
       begin: (reason) => this.logger.error(`events wait for ${sink.name}: ${reason}`),
       end: () => this.logger.log(`events go to ${sink.name} again`),
@@ -195,10 +192,4 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       return undefined;
     }
   }
-}
-
-function withoutFeed(): never {
-  throw new Error(
-    'the store of time logs has no feed to publish: bind FeedRepository in the adapters of TimeLogModule.forRoot',
-  );
 }

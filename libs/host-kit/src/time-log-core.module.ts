@@ -1,29 +1,23 @@
 import { Module, type ModuleMetadata } from '@nestjs/common';
 import { attributeProviders, hostFilters } from '../../attributes/src/index.js';
 import { Database } from '../../../src/database/index.js';
-import { ExportRepository } from '../../../src/export/index.js';
 import {
   type RecordOptions,
   TIME_LOG_OPTIONS,
   TIME_LOG_PARTS,
   TimeLogAttributes,
-  TimeLogRepository,
   type TimeLogWrites,
   TypeOrmTimeLogRepository,
   WRAP_WRITES,
   WRITE_LIMITS,
   type WriteLimits,
 } from '../../../src/time-log/index.js';
-import { TotalsRepository } from '../../../src/totals/index.js';
 import { INDEX_CHECK } from './own-data-source.js';
 import { HookedWrites } from './hooks/hooked-writes.js';
 import { SharedCreates } from './hooks/shared-creates.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
 import { TimeLogHealth } from './time-log-health.js';
 import { ConfigurableTimeLogCoreModule, type TimeLogCoreOptions } from './time-log.options.js';
-
-/** The injection token of a check: an adapter that ignored a filter would return the logs of others. */
-const FILTER_CHECK = Symbol('FILTER_CHECK');
 
 /** The parts of both modules for hosts. A host may have attributes and hooks, and may lack a DataSource. */
 export const HOST_PARTS = {
@@ -42,27 +36,22 @@ export const HOST_PARTS = {
       },
     }),
     {
-      provide: FILTER_CHECK,
-      inject: [
-        TimeLogAttributes,
-        TimeLogRepository,
-        { token: TotalsRepository, optional: true },
-        { token: ExportRepository, optional: true },
-      ],
-      useFactory: requireFilters,
-    },
-    {
       provide: WRAP_WRITES,
-      inject: [{ token: TIME_LOG_HOOKS, optional: true }, TimeLogRepository, WRITE_LIMITS, TimeLogAttributes],
+      inject: [
+        { token: TIME_LOG_HOOKS, optional: true },
+        TypeOrmTimeLogRepository,
+        WRITE_LIMITS,
+        TimeLogAttributes,
+      ],
       useFactory: (
         hooks: TimeLogHooks | BatchedTimeLogHooks | undefined,
-        timeLogs: TimeLogRepository,
+        timeLogs: TypeOrmTimeLogRepository,
         limits: WriteLimits,
         { areKnown }: TimeLogAttributes,
       ) => {
         if (!hooks) return undefined;
         const shared = hooks.batched && hooks.within ? new SharedCreates(timeLogs, hooks, limits) : undefined;
-        if (shared && timeLogs instanceof TypeOrmTimeLogRepository) timeLogs.queues.push(shared.queue);
+        if (shared) timeLogs.queues.push(shared.queue);
         return (writes: TimeLogWrites, call: RecordOptions) =>
           new HookedWrites(writes, timeLogs, hooks, call, areKnown, shared);
       },
@@ -71,22 +60,15 @@ export const HOST_PARTS = {
       provide: TypeOrmTimeLogRepository,
       inject: [{ token: Database, optional: true }, WRITE_LIMITS, TimeLogAttributes],
       useFactory: (database: Database | undefined, limits: WriteLimits, attributes: TimeLogAttributes) =>
-        database && new TypeOrmTimeLogRepository(database, limits, attributes),
+        new TypeOrmTimeLogRepository(database ?? throwMissingDataSource(), limits, attributes),
     },
     INDEX_CHECK,
-    {
-      provide: TimeLogRepository,
-      inject: [{ token: TypeOrmTimeLogRepository, optional: true }],
-      useFactory: (repository: TypeOrmTimeLogRepository | undefined) =>
-        repository ?? throwMissingDataSource(),
-    },
   ],
   exports: [...TIME_LOG_PARTS.exports, TimeLogHealth],
 } satisfies ModuleMetadata;
 
 /**
- * Time logs without HTTP, for workers and tests. It needs a `connection` or a DataSource with `timeLogEntities`, unless
- * an adapter or `overrideProvider(TimeLogRepository)` replaces the repository.
+ * Time logs without HTTP, for workers. It needs a `connection` or a DataSource with `timeLogEntities`.
  */
 @Module(HOST_PARTS)
 export class TimeLogCoreModule extends ConfigurableTimeLogCoreModule {}
@@ -94,18 +76,5 @@ export class TimeLogCoreModule extends ConfigurableTimeLogCoreModule {}
 function throwMissingDataSource(): never {
   throw new Error(
     'time logs have no DataSource: import TypeOrmModule.forRoot(…), and if it has a name, pass that to TimeLogModule.forRoot({ dataSource }); or pass connection: { url }',
-  );
-}
-
-/** Throws a one-line Error if logs can be filtered by attributes, but not by all adapters. */
-function requireFilters(
-  { filters }: TimeLogAttributes,
-  ...adapters: readonly ({ readonly filtersAttributes?: boolean } | undefined)[]
-): boolean {
-  const unable = adapters.find((adapter) => adapter && adapter.filtersAttributes !== true);
-  if (filters.size === 0 || !unable) return true;
-  const name = unable.constructor.name;
-  throw new Error(
-    `${name} cannot filter by attributes: set its filtersAttributes to true if it obeys them in filters and in the access, or remove the option filters`,
   );
 }

@@ -5,26 +5,21 @@ import {
   type RequestRules,
   withinDeadline,
 } from '../../strict-request/src/index.js';
-import { ALL_PROJECTS, TimeLogRepository, TypeOrmTimeLogRepository } from '../../../src/time-log/index.js';
-
-const NO_LOG = '00000000-0000-0000-0000-000000000000';
+import { TypeOrmTimeLogRepository } from '../../../src/time-log/index.js';
 
 /** Checks the store of time logs, for the health check of a host. */
 @Injectable()
 export class TimeLogHealth {
   constructor(
-    private readonly repository: TimeLogRepository,
+    private readonly repository: TypeOrmTimeLogRepository,
     @Inject(REQUEST_RULES) private readonly rules: RequestRules,
   ) {}
 
   /** Throws DomainError SERVICE_UNAVAILABLE if the store does not answer within `limits.deadline`. */
   async check(): Promise<void> {
-    const { repository } = this;
     const request = {};
     applyRules(request, this.rules);
-    const isOurs = repository instanceof TypeOrmTimeLogRepository;
-    const answer = isOurs ? repository.database.ping() : repository.get(NO_LOG, ALL_PROJECTS);
-    await withinDeadline<unknown>(request, answer);
+    await withinDeadline(request, this.repository.database.ping());
   }
 
   /** Returns the result as an indicator of @nestjs/terminus does. Never rejects. */

@@ -1,10 +1,4 @@
-import {
-  type CanActivate,
-  type DynamicModule,
-  type ExceptionFilter,
-  Module,
-  type Provider,
-} from '@nestjs/common';
+import { type CanActivate, type ExceptionFilter, Module } from '@nestjs/common';
 import {
   AUTH_OPTIONS,
   type BearerAuthOptions,
@@ -13,8 +7,7 @@ import {
   type HostAccess,
 } from '../../auth/src/index.js';
 import { HOST_FILTER } from '../../errors/src/index.js';
-import { ExportService } from '../../../src/export/index.js';
-import { FeedService, SOURCE_OF_EVENTS } from '../../../src/feed/index.js';
+import { SOURCE_OF_EVENTS } from '../../../src/feed/index.js';
 import {
   PREPARE_ROUTES,
   type PrepareRoutes,
@@ -22,7 +15,6 @@ import {
   TIME_LOG_PARTS,
   TimeLogAttributes,
 } from '../../../src/time-log/index.js';
-import { TotalsService } from '../../../src/totals/index.js';
 import { disableRoutes } from './routes/enabled-routes.js';
 import {
   describeController,
@@ -63,24 +55,13 @@ import { ConfigurableTimeLogModule, type TimeLogModuleOptions } from './time-log
     },
     {
       provide: PREPARE_ROUTES,
-      inject: [
-        HOST_DOCUMENT,
-        TIME_LOG_OPTIONS,
-        { token: TotalsService, optional: true },
-        { token: FeedService, optional: true },
-        { token: ExportService, optional: true },
-      ],
+      inject: [HOST_DOCUMENT, TIME_LOG_OPTIONS],
       useFactory: prepareRoutes,
     },
   ],
   exports: [...HOST_PARTS.exports, HOST_ACCESS],
 })
-export class TimeLogModule extends ConfigurableTimeLogModule {
-  /** Calls `forRoot` with adapters and the other options. */
-  static withAdapters(adapters: readonly Provider[], options?: TimeLogModuleOptions): DynamicModule {
-    return this.forRoot({ ...options, adapters });
-  }
-}
+export class TimeLogModule extends ConfigurableTimeLogModule {}
 
 function hostAccess({ caller }: TimeLogModuleOptions, guard?: CanActivate): HostAccess | undefined {
   return guard || caller ? { guard, caller } : undefined;
@@ -101,22 +82,10 @@ function hostDocument(
   return { securityScheme, hasRateLimit, hasFilter, source, attributes, filters };
 }
 
-/** Returns a function that disables and describes routes. A store may lack totals, the feed or exports. */
-function prepareRoutes(
-  document: HostDocument | false,
-  { routes }: TimeLogModuleOptions,
-  totals?: object,
-  feed?: object,
-  exports?: object,
-): PrepareRoutes {
-  const enabled = {
-    ...routes,
-    ...(!totals && { totals: false }),
-    ...(!feed && { events: false }),
-    ...(!exports && { export: false }),
-  };
+/** Returns a function that disables and describes routes. */
+function prepareRoutes(document: HostDocument | false, { routes = {} }: TimeLogModuleOptions): PrepareRoutes {
   return (controller) => {
-    disableRoutes(controller, enabled);
+    disableRoutes(controller, routes);
     if (document) describeController(document, controller);
   };
 }

@@ -21,10 +21,7 @@ import {
   TimeLogAttributes,
   timeLogEntities,
   type TimeLogOptions,
-  TimeLogRepository,
   TimeLogService,
-  TypeOrmTimeLogRepository,
-  WRAPS_TYPEORM_REPOSITORY,
 } from '../../../src/time-log/index.js';
 import type { AttributesSchema, FilterNames } from '../../attributes/src/index.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
@@ -58,9 +55,7 @@ export interface TimeLogCoreOptions extends TimeLogOptions {
   readonly filters?: FilterNames | undefined;
   /** The hooks that run before a log is recorded, corrected or deleted, and in the same transaction. */
   readonly hooks?: Part<TimeLogHooks> | Injected<BatchedTimeLogHooks> | BatchedHooks | undefined;
-  /** Providers that replace ours: of `TimeLogIds` or a repository (logs, totals, feed). */
-  readonly adapters?: readonly Provider[] | undefined;
-  /** The modules that the hooks, adapters, guard and filter need. */
+  /** The modules that the hooks, guard and filter need. */
   readonly imports?: ModuleMetadata['imports'] | undefined;
   /** Whether all modules of the app can inject the services. */
   readonly isGlobal?: boolean | undefined;
@@ -93,7 +88,7 @@ export interface TimeLogModuleOptions extends TimeLogCoreOptions {
 }
 
 /** The options that Nest needs before it calls a factory. */
-type StaticName = 'dataSource' | 'adapters' | 'imports' | 'isGlobal';
+type StaticName = 'dataSource' | 'imports' | 'isGlobal';
 
 /** The options that may be classes. A factory returns instances. */
 interface Instances {
@@ -147,7 +142,6 @@ const CORE_OPTIONS = {
   attributes: ['value', isSchema, 'a Standard Schema, such as one of zod'],
   filters: ['value', isFilters, "an array of names of attributes, or an object such as { userId: 'string' }"],
   hooks: ['instance', (value) => isPart(value, 'before', 'within'), partForm('before or within')],
-  adapters: ['static', Array.isArray, 'an array of providers'],
   imports: ['static', Array.isArray, 'an array of modules'],
   isGlobal: ['static', isBoolean, 'true or false'],
   source: ['value', isText, 'a URI-reference'],
@@ -204,10 +198,8 @@ function moduleWith(
 ): DynamicModule {
   checkOptions(definition.module.name, table, passed);
   if (typeof passed.hooks === 'function') requireNoCycle(passed.hooks);
-  const { dataSource, connection, adapters = [], imports = definition.imports ?? [], isGlobal } = passed;
-  const stores = adapters.filter((adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository);
-  const usesOurTables = stores.length === 0 || stores.some(wrapsOurRepository);
-  if (usesOurTables && !connection) registerEntities(timeLogEntities, dataSource);
+  const { dataSource, connection, imports = definition.imports ?? [], isGlobal } = passed;
+  if (!connection) registerEntities(timeLogEntities, dataSource);
   const parts = (['guard', 'filter', 'hooks'] as const).filter((name) => name in table);
   return {
     ...definition,
@@ -223,9 +215,6 @@ function moduleWith(
       },
       ...databaseProviders(dataSource),
       ...parts.flatMap((name) => providersOf(name, passed[name])),
-      ...(stores.length > 0 && usesOurTables ? [{ provide: WRAPS_TYPEORM_REPOSITORY, useValue: true }] : []),
-      // Nest uses the last of several providers with one token.
-      ...adapters,
     ],
   };
 }
@@ -257,14 +246,11 @@ function isLimit(value: unknown, name: string): boolean {
 
 /** Throws an Error if hooks inject TimeLogService, which waits for them: Nest 11 would end without a message. */
 function requireNoCycle(hooks: Type<unknown>): void {
-  if (!parameterTypes(hooks).includes(TimeLogService)) return;
+  const injected = Reflect.getMetadata('design:paramtypes', hooks) as unknown[] | undefined;
+  if (!injected?.includes(TimeLogService)) return;
   throw new Error(
     `${hooks.name} injects TimeLogService, which needs these hooks: inject ModuleRef, and call get(TimeLogService) in the hook`,
   );
-}
-
-function parameterTypes(injecting: Type<unknown>): unknown[] {
-  return (Reflect.getMetadata('design:paramtypes', injecting) as unknown[] | undefined) ?? [];
 }
 
 /** Returns all options. Throws an Error for one that would be ignored. */
@@ -325,16 +311,4 @@ function providersOf(name: keyof Instances, part: Part<object> | undefined): Pro
   if (part && 'useExisting' in part) return [{ provide, useExisting: part.useExisting }];
   const useFactory = (options: Instances) => options[name];
   return [{ provide, inject: [TIME_LOG_OPTIONS], useFactory }];
-}
-
-/** Returns whether an adapter injects ours, and so stores logs in our tables. */
-function wrapsOurRepository(adapter: Provider): boolean {
-  if (typeof adapter === 'function') return false;
-  const injected: unknown[] =
-    'useClass' in adapter
-      ? parameterTypes(adapter.useClass)
-      : 'inject' in adapter
-        ? (adapter.inject ?? [])
-        : [];
-  return injected.includes(TypeOrmTimeLogRepository);
 }

@@ -26,11 +26,8 @@ export interface ExportRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The port to the store that exports time logs. An adapter must enforce the access. */
+/** The port to the store that exports time logs. Logs outside the access count as missing. */
 export abstract class ExportRepository {
-  /** Whether it obeys the attributes of filters, and of an access. */
-  readonly filtersAttributes?: boolean;
-
   /**
    * Passes the matching logs of one moment to `use`, and resolves with its result. The oldest date comes first, then
    * the order of creation. The content throws DomainError SERVICE_UNAVAILABLE if it ends early, or the reason of the

@@ -16,7 +16,6 @@ const MAX_EXPORTS = 2;
 
 /** Exports the logs of a TypeOrmTimeLogRepository, each time over a connection of the pool. */
 export class TypeOrmExportRepository extends ExportRepository {
-  override readonly filtersAttributes = true;
   /** The callers of the running exports. */
   private readonly running: (string | undefined)[] = [];
 

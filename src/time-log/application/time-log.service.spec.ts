@@ -90,50 +90,6 @@ describe('TimeLogService', () => {
     expect(after).toHaveBeenCalledTimes(4);
   });
 
-  it('iterates over no repository that cannot continue from a place, and names it', async () => {
-    Object.defineProperty(repository, 'after', { value: undefined });
-    await expect(service.iterate().next()).rejects.toThrow(
-      'InMemoryTimeLogRepository must have the method after, so that logs can be iterated',
-    );
-  });
-
-  it('asks no repository for a bound caller whose methods cannot obey the access', async () => {
-    class Unbound extends InMemoryTimeLogRepository {
-      override async get(id: string): Promise<undefined> {
-        await super.get(id, ALL_PROJECTS);
-      }
-    }
-    service = new TimeLogService(new Unbound(), ids);
-    const { id } = await service.record(values);
-    const bound = { access: [] };
-    for (const call of [
-      service.list(everything, PageRequest.of(1, 1), bound),
-      service.items(everything, PageRequest.of(1, 1), bound),
-      service.get(id, bound),
-      service.delete(id, bound),
-    ])
-      await expect(call).rejects.toThrow('Unbound.get must take the access of callers, and obey it');
-    await service.delete(id);
-  });
-
-  it('changes no log on a condition that the repository cannot compare', async () => {
-    class Old extends InMemoryTimeLogRepository {
-      override async correct(log: TimeLog, access: TimeLogAccess): Promise<TimeLog | undefined> {
-        return super.correct(log, access);
-      }
-    }
-    service = new TimeLogService(new Old(), ids);
-    const log = await service.record(values);
-    const condition = { ifMatch: [entityTagOf(log)] };
-    for (const call of [
-      service.correct(log.id, { ...values, duration: 1 }, condition),
-      service.patch(log.id, () => values),
-      service.delete(log.id, condition),
-    ])
-      await expect(call).rejects.toThrow('Old.correct must take the expected log, and compare with it');
-    expect(await service.correct(log.id, values)).toEqual(log);
-  });
-
   it.each([undefined, null, 'work', 7])('rejects %p instead of values', async (input) => {
     const error = { code: 'VALIDATION_ERROR', message: 'the values of a time log must be an object' };
     await expect(service.record(input as never)).rejects.toMatchObject(error);

@@ -184,7 +184,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    */
   async get(id: string, options: RecordOptions = {}): Promise<TimeLog<A>> {
     options = checkedOptions(options, this.attributes);
-    this.requireSupport(options);
     const access = accessTo(undefined, options);
     const log = await this.writesOf(options).get(checkedId(id), access);
     if (log === undefined) throw notFound();
@@ -201,7 +200,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: CallOptions = {},
   ): Promise<TimeLogPage<A>> {
     options = checkedOptions(options, this.attributes);
-    this.requireSupport(options);
     return this.timeLogs.find(...readArguments(filter, page, options, this.attributes)) as Promise<
       TimeLogPage<A>
     >;
@@ -217,11 +215,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: CallOptions = {},
   ): AsyncGenerator<TimeLog<A>, undefined> {
     options = checkedOptions(options, this.attributes);
-    const { timeLogs } = this;
-    if (!timeLogs.after)
-      throw new Error(
-        `${timeLogs.constructor.name} must have the method after, so that logs can be iterated`,
-      );
     const { projectIds, ...matching } = filterOf(filter, this.attributes);
     const access = accessTo(projectIds, options);
     const allowed = projectsIn(access);
@@ -231,7 +224,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       let logs: readonly TimeLog<A>[] = [];
       do {
         const place = logs.at(-1);
-        logs = (await timeLogs.after(ofProject, place, MAX_PAGE_LIMIT, access)) as readonly TimeLog<A>[];
+        const found = await this.timeLogs.after(ofProject, place, MAX_PAGE_LIMIT, access);
+        logs = found as readonly TimeLog<A>[];
         yield* logs;
       } while (logs.length === MAX_PAGE_LIMIT);
     }
@@ -244,7 +238,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: CallOptions = {},
   ): Promise<TimeLogItems> {
     options = checkedOptions(options, this.attributes);
-    this.requireSupport(options);
     return this.timeLogs.items(...readArguments(filter, page, options, this.attributes));
   }
 
@@ -269,7 +262,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<readonly TimeLog[]> {
     if (recorded[0] === logs[0]!.id) return logs;
     if (typeof recorded[0] !== 'string') return recorded as readonly TimeLog[];
-    const changed = await this.plainWritesOf(options).replaced?.(key);
+    const changed = await this.plainWritesOf(options).replaced(key);
     const replayed = logs.map((log, index) =>
       TimeLog.record(changed?.[index] ?? asSent(log), recorded[index] as string),
     );
@@ -349,7 +342,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: ChangeOptions,
     prepare: (expected: TimeLog<A>) => (() => Promise<T>) | Promise<() => Promise<T>>,
   ): Promise<T> {
-    this.requireSupport(options, true);
     for (let retries = MAX_RETRIES; ; retries--) {
       const log = await this.get(id, options);
       const change = await prepare(log);
@@ -362,37 +354,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       }
     }
   }
-
-  /** Throws an Error if a method of the repository lacks a parameter that it must obey in this call. */
-  private requireSupport({ access = ALL_PROJECTS }: CallOptions, isComparing = false): void {
-    if (access !== ALL_PROJECTS)
-      this.requireParameters(ACCESS_PARAMETERS, 'the access of callers, and obey it');
-    if (isComparing) this.requireParameters(EXPECTED_PARAMETERS, 'the expected log, and compare with it');
-  }
-
-  private requireParameters(counts: typeof ACCESS_PARAMETERS, requirement: string): void {
-    for (const [method, count] of counts) {
-      const length = this.timeLogs[method].length;
-      // A method with rest parameters has a length of 0.
-      if (length > 0 && length < count)
-        throw new Error(`${this.timeLogs.constructor.name}.${method} must take ${requirement}`);
-    }
-  }
 }
-
-type ParameterCounts = readonly (readonly ['find' | 'get' | 'correct' | 'delete', number])[];
-/** The number of parameters that include the access, for the methods that must obey it. */
-const ACCESS_PARAMETERS: ParameterCounts = [
-  ['find', 3],
-  ['get', 2],
-  ['correct', 2],
-  ['delete', 2],
-];
-/** The same for the expected log. */
-const EXPECTED_PARAMETERS: ParameterCounts = [
-  ['correct', 4],
-  ['delete', 4],
-];
 
 /** Returns the values to which the caller of a call is bound. */
 function boundIn({ access = ALL_PROJECTS }: CallOptions): AttributeValues | undefined {

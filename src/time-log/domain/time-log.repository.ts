@@ -3,7 +3,7 @@ import type { AttributeValues, TimeLogAccess } from './time-log-access.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { PageRequest } from './page-request.js';
 import type { Period } from './period.js';
-import { itemsOf, type TimeLogItems } from './time-log-item.js';
+import type { TimeLogItems } from './time-log-item.js';
 import type { Attributes, TimeLog, TimeLogValues } from './time-log.js';
 import type { TransactionHandle } from './transaction-handle.js';
 
@@ -67,14 +67,12 @@ export type TimeLogWrites = Pick<
 
 /**
  * The port to the store of time logs. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable.
- * An adapter must enforce the access: logs outside it count as missing. `caller` is the id of the client; an
- * adapter uses it to share its limits among callers. With `deadline`, in milliseconds, a call waits that long in
- * the queue, however many calls wait already, and a batch or transaction may take the rest; by default an adapter
- * limits all three. Methods that change logs throw DomainError CONFLICT if a constraint of a host rejects the change.
+ * Logs outside the access count as missing. `caller` is the id of the client: limits are shared among callers. With
+ * `deadline`, in milliseconds, a call waits that long in the queue, however many calls wait already, and a batch or
+ * transaction may take the rest; by default all three are limited. Methods that change logs throw DomainError CONFLICT
+ * if a constraint of a host rejects the change.
  */
 export abstract class TimeLogRepository {
-  /** Whether it obeys the attributes of filters and of access. Without that no filters can be declared. */
-  readonly filtersAttributes: boolean = false;
   private readonly listeners: (() => unknown)[] = [];
 
   /** Stores a log. Resolves when it is durable. */
@@ -111,9 +109,9 @@ export abstract class TimeLogRepository {
 
   /**
    * Returns the values of the logs that `addOnce` or `addAllOnce` stored with a key, in order, if a hook or a schema
-   * has changed those that were sent (`isChanged`). It is optional: without it a retry returns the values as sent.
+   * has changed those that were sent (`isChanged`).
    */
-  replaced?(key: IdempotencyKey): Promise<readonly TimeLogValues[] | undefined>;
+  abstract replaced(key: IdempotencyKey): Promise<readonly TimeLogValues[] | undefined>;
 
   /**
    * Runs work in a transaction of its own, and resolves with its result after the commit. An error rolls the
@@ -173,23 +171,19 @@ export abstract class TimeLogRepository {
     caller?: string,
   ): Promise<TimeLogPage>;
 
-  /** Returns the same page as JSON. An adapter overrides it if it can write JSON directly. */
-  async items(
+  /** Returns the same page as JSON. */
+  abstract items(
     filter: TimeLogFilter,
     page: PageRequest,
     access: TimeLogAccess,
     caller?: string,
-  ): Promise<TimeLogItems> {
-    const { logs, total } = await this.find(filter, page, access, caller);
-    return { items: itemsOf(logs), total };
-  }
+  ): Promise<TimeLogItems>;
 
   /**
    * Returns up to `limit` matching logs after a place, or the first ones, in the order of `find`. A filter or an access
-   * with several projects is not passed. The cost must not grow with the logs before the place. It is optional: without
-   * it, logs cannot be iterated.
+   * with several projects is not passed. The cost does not grow with the logs before the place.
    */
-  after?(
+  abstract after(
     filter: TimeLogFilter,
     place: Pick<TimeLog, 'date' | 'id'> | undefined,
     limit: number,
@@ -204,7 +198,7 @@ export abstract class TimeLogRepository {
     this.listeners.push(listener);
   }
 
-  /** Calls the listeners. An adapter calls it after each commit. */
+  /** Calls the listeners, after a commit. */
   protected recorded(): void {
     for (const listener of this.listeners) listener();
   }

@@ -1,15 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit, Optional } from '@nestjs/common';
 import type { Database } from '../../database/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import { schemaTakenError } from './storage-errors.js';
 import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogKey } from './time-log-key.entity.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
-
-/** The token that is provided if an adapter of a host wraps TypeOrmTimeLogRepository. */
-export const WRAPS_TYPEORM_REPOSITORY = Symbol.for('time-logs.WRAPS_TYPEORM_REPOSITORY');
 
 /** The token of an optional text that says how to create missing tables. */
 export const MIGRATION_ADVICE = Symbol.for('time-logs.MIGRATION_ADVICE');
@@ -30,38 +26,29 @@ const ROUTINES = [
   'time_log_project_events',
 ];
 
-/**
- * Prepares TypeOrmTimeLogRepository, or ends the startup if entities, tables or functions are missing.
- * Does nothing if an adapter of a host replaces that repository without wrapping it.
- */
+/** Prepares the repository, or ends the startup if entities, tables or functions are missing. */
 @Injectable()
 export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
-  private readonly store: TypeOrmTimeLogRepository | undefined;
-
   constructor(
-    repository: TimeLogRepository,
-    @Optional() @Inject(TypeOrmTimeLogRepository) wrapped?: TypeOrmTimeLogRepository,
-    @Optional() @Inject(WRAPS_TYPEORM_REPOSITORY) isWrapped = false,
+    private readonly repository: TypeOrmTimeLogRepository,
     @Optional()
     @Inject(MIGRATION_ADVICE)
     private readonly advice = 'add timeLogMigrations to the migrations of the DataSource, and run them',
     @Optional() @Inject(DATABASE_CHECK) private readonly check?: DatabaseCheck,
-  ) {
-    this.store =
-      repository instanceof TypeOrmTimeLogRepository ? repository : isWrapped ? wrapped : undefined;
-  }
+  ) {}
 
   /** Throws DomainError SERVICE_UNAVAILABLE if the database is unavailable. */
   async onModuleInit(): Promise<void> {
-    await this.store?.keepPositions();
+    await this.repository.keepPositions();
   }
 
   /** Throws an Error that says what to do. */
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.store?.database.isOpen) return;
+    const { database } = this.repository;
+    if (!database.isOpen) return;
     try {
-      await requireTables(this.store, this.advice);
-      await this.check?.(this.store.database);
+      await requireTables(this.repository, this.advice);
+      await this.check?.(database);
     } catch (error) {
       // An unavailable database may be complete.
       if (!(error instanceof DomainError)) throw error;

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { MetricsSource, type Meter } from '../../../libs/measures/src/index.js';
-import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
 /** Logs per commit. */
@@ -11,13 +10,12 @@ const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 /** Measures batches of logs and how long logs wait for their commit. */
 @Injectable()
 export class TimeLogMeasures extends MetricsSource {
-  constructor(private readonly repository: TimeLogRepository) {
+  constructor(private readonly repository: TypeOrmTimeLogRepository) {
     super();
   }
 
   override registerMetrics(meter: Meter): void {
     const { repository } = this;
-    if (!(repository instanceof TypeOrmTimeLogRepository)) return;
     const size = meter.histogram(
       'time_log_write_batch_size',
       'Time logs that were handed on together, to be written in one commit.',

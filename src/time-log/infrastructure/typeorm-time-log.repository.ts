@@ -45,7 +45,6 @@ export const QUEUE_FULL = 'the write queue is full: retry later (a host may rais
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
-  override readonly filtersAttributes = true;
   /** Shared with the repositories of totals and of the feed. */
   readonly rows: TimeLogRows;
   readonly sweep: TimeLogSweep;
@@ -252,7 +251,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return { items: this.rows.items(rows), total };
   }
 
-  override async after(...query: Parameters<NonNullable<TimeLogRepository['after']>>): Promise<TimeLog[]> {
+  override async after(...query: Parameters<TimeLogRepository['after']>): Promise<TimeLog[]> {
     return (await this.pages.after(...query)).map((row) => this.rows.log(row));
   }
 

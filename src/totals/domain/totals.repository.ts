@@ -3,16 +3,13 @@ import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { Grouping, Totals } from './totals.js';
 
-/** The port to the store that counts and adds up time logs. An adapter must enforce the access. */
+/** The port to the store that counts and adds up time logs. Logs outside the access count as missing. */
 export abstract class TotalsRepository {
-  /** Whether it obeys the attributes of filters, and of an access. */
-  readonly filtersAttributes?: boolean;
-
   /**
    * Returns the number of matching logs and the exact sum of their durations, in total and for each group
    * of the page. Projects are ordered by their sums, the largest first, then by id; periods newest first;
    * groups by project and period by the id of the project, then newest first.
-   * `caller` is the id of the client; an adapter uses it to share its limits among callers. Throws DomainError
+   * `caller` is the id of the client: limits are shared among callers. Throws DomainError
    * SERVICE_UNAVAILABLE.
    */
   abstract totals(

@@ -32,7 +32,6 @@ const MAX_CHEAP_ROWS = { byPeriod: 128, other: 1_000 };
  * queues.
  */
 export class TypeOrmTotalsRepository extends TotalsRepository {
-  override readonly filtersAttributes = true;
   private readonly statements = new Map<string, PreparedStatement>();
 
   constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'costlyReads' | 'database' | 'sweep'>) {

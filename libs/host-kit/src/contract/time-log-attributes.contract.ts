@@ -224,7 +224,7 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     for (const log of filtered) await repository.add(log);
   });
   suite.each(FILTERS, 'reads the logs with the attributes %s within an access to %s', async (own, bound) => {
-    if (repository.filtersAttributes) await compareReads(subject, filtered, own, bound);
+    await compareReads(subject, filtered, own, bound);
   });
   suite.each<[string, 'all' | readonly string[], AttributeValues | undefined, boolean]>(
     [
@@ -236,7 +236,6 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     ],
     'within an access to attributes, gets, corrects and deletes a log with %s only if it may',
     async (_what, projects, attributes, isVisible) => {
-      if (!repository.filtersAttributes) return;
       const access = { projects, attributes: { user: 'ada' } };
       await compareChanges(subject, access, isVisible, { projectId: ONE, attributes });
     },

@@ -78,7 +78,7 @@ export class RouteCheck implements OnModuleInit, OnApplicationBootstrap {
     for (const { name, isStatic } of controllers) {
       if (isStatic || !disablesRoutes) continue;
       throw new Error(
-        `routes of ${name} cannot be disabled if one of its hooks, guards, filters or adapters is request-scoped: give it the default scope`,
+        `routes of ${name} cannot be disabled if one of its hooks, guards or filters is request-scoped: give it the default scope`,
       );
     }
     for (const [method, pattern] of Object.entries(ROUTES)) {

@@ -26,6 +26,7 @@ import {
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
   isChanged,
+  itemsOf,
   logResponse,
   mapKeyOf,
   normalizedValues,
@@ -49,7 +50,6 @@ export class InMemoryTimeLogRepository
   extends TimeLogRepository
   implements TotalsRepository, FeedRepository, ExportRepository
 {
-  override readonly filtersAttributes = true;
   private readonly logs = new Map<string, TimeLog>();
   private readonly keys = new Map<
     string,
@@ -147,6 +147,13 @@ export class InMemoryTimeLogRepository
     const found = this.matching(filter, access).sort(newestFirst);
     const start = Number(offset);
     return { logs: found.slice(start, start + limit), total: found.length };
+  }
+
+  override async items(
+    ...query: Parameters<TimeLogRepository['find']>
+  ): Promise<Awaited<ReturnType<TimeLogRepository['items']>>> {
+    const { logs, total } = await this.find(...(query as Parameters<InMemoryTimeLogRepository['find']>));
+    return { items: itemsOf(logs), total };
   }
 
   override async after(

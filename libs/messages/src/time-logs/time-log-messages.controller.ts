@@ -1,4 +1,4 @@
-import { Controller, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { type Caller, MessageCaller, Scopes } from '../../../auth/src/index.js';
 import { MessageErrorFilter } from '../message-error.filter.js';
@@ -20,7 +20,6 @@ import {
   WRITE,
 } from '../../../../src/time-log/index.js';
 import { totalsResponse, TotalsService, TotalTimeLogsDto } from '../../../../src/totals/index.js';
-import { hideMethods } from '../../../open-api/src/index.js';
 import {
   ListTimeLogsMessage,
   RecordTimeLogMessage,
@@ -42,11 +41,8 @@ export class TimeLogMessagesController {
   constructor(
     private readonly timeLogs: TimeLogService,
     private readonly largeLists: LargeLists,
-    @Optional() private readonly totalsService?: TotalsService,
-  ) {
-    // A store without totals has no pattern for them.
-    if (totalsService === undefined) hideMethods(this, ['totals']);
-  }
+    private readonly totalsService: TotalsService,
+  ) {}
 
   @MessagePattern('time-log.list.v1', QUEUE_GROUP)
   @Scopes([READ])
@@ -69,7 +65,7 @@ export class TimeLogMessagesController {
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     const { filter, page } = criteriaOfChecked(query, stateOf((dataOf as () => object)()));
-    const totals = await this.totalsService!.totals(filter, query.by, page, callOptionsOf(caller));
+    const totals = await this.totalsService.totals(filter, query.by, page, callOptionsOf(caller));
     return totalsResponse(totals, page);
   }
 
