@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import express from 'express';
+import { Webhook } from 'standardwebhooks';
 import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measures.js';
 import { WebhookSink } from '../../libs/event-relay/src/sinks/webhook.sink.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import type { CloudEvent } from '../../src/feed/index.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { type RelayHost, startRelayHost } from './relay-host.js';
@@ -168,6 +176,43 @@ describe('a webhook', () => {
       await arrived(events);
     }
     expect(attemptsOf(refused).length).toBe(1);
+  });
+
+  it('is obeyed no longer than the longest pause', async () => {
+    await start();
+    receiver.behave = answer(503, { 'retry-after': '3600' });
+    await record();
+    await eventually(() => expect(receiver.attempts.length).toBeGreaterThan(2));
+  });
+
+  it('may be received by the lines of docker/BROKERS.md, which refuse a forged event', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docker/BROKERS.md'), 'utf8');
+    const [, lines] = /^```js\n(app\.post.+?)^```/ms.exec(page)!;
+    const app = express();
+    const stored: CloudEvent[] = [];
+    const store = (event: CloudEvent) => stored.push(event);
+    runInNewContext(lines!, {
+      app,
+      express,
+      store,
+      Webhook,
+      process: { env: { EVENTS_SECRET: SECRETS[0] } },
+    });
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/time-logs`;
+    await start({ url });
+    const { id } = await record();
+    await eventually(() => expect(stored.map(({ data }) => data.id)).toEqual([id]));
+    const headers = {
+      'content-type': 'application/cloudevents+json',
+      'webhook-id': '1',
+      'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+      'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`,
+    };
+    const { status } = await fetch(url, { method: 'POST', headers, body: '{}' });
+    expect([status, stored.length, host.lines]).toEqual([401, 1, []]);
+    server.close();
   });
 
   it('acknowledges with the status, whatever the body', async () => {

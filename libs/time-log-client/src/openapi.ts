@@ -77,7 +77,7 @@ export interface paths {
          *
          *     **Order.** Oldest day first, then in the order of creation.
          *
-         *     **CSV.** Columns: `id`, `projectId`, `date`, `duration`, `description`, `createdAt`, and `attributes` as JSON in a deployment that has them. Values are exactly as stored: a spreadsheet may take a description that begins with `=`, `+`, `-` or `@` for a formula. Import the column as text.
+         *     **CSV.** Columns: `id`, `projectId`, `date`, `duration`, `description`, `createdAt`, and `attributes` as JSON in a deployment that has them. Values are exactly as stored: a spreadsheet may take a description that begins with `=`, `+`, `-` or `@` for a formula. Import the column as text. In Excel, import the file by Data, From Text/CSV, as 65001: Unicode (UTF-8), and `duration` with the locale English, since it has a decimal point.
          *
          *     **A copy.** `Last-Event-ID` is a place in the feed: store the exported logs under their ids, go on with `events?lastEventId=` from there, and apply each event, and you have exactly the logs of the service. It is present without `from` and `to`, if the feed has the same logs as the export.
          *

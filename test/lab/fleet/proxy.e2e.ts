@@ -295,7 +295,6 @@ const LOGS = 60_001;
 /** Waits after the first part of an export until it is cut, and reads the rest. */
 const READS: Readonly<Record<string, (client: TimeLogClient, cut: () => Promise<void>) => Promise<void>>> = {
   CSV: async (client, cut) => readRest(await client.exportCsv(), cut),
-  NDJSON: async (client, cut) => readRest(await client.export(), cut),
   copy: async (client, cut) => {
     let isCut: Promise<void> | undefined;
     const places: string[] = [];
