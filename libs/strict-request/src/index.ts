@@ -1,7 +1,7 @@
 /* Strict input: no unknown fields, validated values, and limits on size, nesting and time. */
 
 export { headerValues } from './header-values.js';
-export { MAX_JSON_DEPTH, isJsonObject, parseJson } from './json-body.js';
+export { MAX_JSON_DEPTH, isJsonObject } from './json-body.js';
 export { Omittable, Rule } from './constraints.js';
 export {
   applyRules,

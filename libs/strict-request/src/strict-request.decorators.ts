@@ -12,17 +12,17 @@ import { checkBody, type FixedMembers, validate } from './validate.js';
 
 /**
  * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have
- * run. It may have the extra field of the module's RequestRules, and the fixed members, which are not injected. A
- * query on such a route is refused.
+ * run. It may have the extra field of the module's RequestRules, and the members that are fixed for the parameters of
+ * the path, which are not injected. A query on such a route is refused.
  */
 export function StrictBody(
   dto: Type<object>,
-  fixedMembersOf?: (request: Request) => FixedMembers,
+  fixedMembersOf?: (parameters: Readonly<Record<string, unknown>>) => FixedMembers,
 ): ParameterDecorator {
   const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<unknown> => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
-    return checkBody(request, dto, await readJsonObject(request), fixedMembersOf?.(request));
+    return checkBody(request, dto, await readJsonObject(request), fixedMembersOf?.(request.params));
   });
   return read();
 }
@@ -98,7 +98,13 @@ class NoParameters {}
  * Throws DomainError VALIDATION_ERROR if a request with a body has a query, which nothing would read. `StrictPath` does
  * it for a route with a path parameter.
  */
-export function refuseQuery({ originalUrl, params }: Pick<Request, 'originalUrl' | 'params'>): void {
+export function refuseQuery({
+  originalUrl,
+  params,
+}: {
+  readonly originalUrl: string;
+  readonly params: object;
+}): void {
   if (!originalUrl.includes('?') || Object.keys(params).length > 0) return;
   validate(NoParameters, readQuery(originalUrl).values, { noun: 'parameter' });
 }

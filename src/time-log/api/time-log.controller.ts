@@ -129,7 +129,7 @@ export class TimeLogController extends TimeLogRoutes {
   @Scopes([CORRECT])
   async correct(
     @StrictPath('id', idFault) id: string,
-    @StrictBody(CorrectTimeLogDto, ({ params }) => fixedMembersOf(String(params.id))) body: CreateTimeLogDto,
+    @StrictBody(CorrectTimeLogDto, ({ id }) => fixedMembersOf(String(id))) body: CreateTimeLogDto,
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
