@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { delayOf, signaturesOf } from './webhook.sink.js';
+import { delayOf, signaturesOf, WebhookSink } from './webhook.sink.js';
 
 it('signs as the example of Standard Webhooks, with each key', () => {
   const key = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
@@ -19,4 +19,9 @@ it.each([
   ['Thu, 01 Jan 1970 00:00:00 GMT', -1_000],
 ])('returns the delay of Retry-After: %s', (value, delay) => {
   expect(delayOf(value, 1_000)).toBe(delay);
+});
+
+it('tries an event again after 1 s, and after 5 minutes at the latest', () => {
+  const sink = new WebhookSink(new URL('https://receiver.example'), [], () => undefined);
+  expect(sink.retryDelays).toMatchObject({ retry: 1_000, longestRetry: 300_000 });
 });
