@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { Webhook } from 'standardwebhooks';
@@ -11,6 +10,7 @@ import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measu
 import { WebhookSink } from '../../libs/event-relay/src/sinks/webhook.sink.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import type { CloudEvent } from '../../src/feed/index.js';
+import { useFolder } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { type RelayHost, startRelayHost } from './relay-host.js';
@@ -79,6 +79,8 @@ const leasedUntil = async () => {
 };
 
 describe('a webhook', () => {
+  const inFolder = useFolder('webhook-');
+
   it('gets each event of the feed as a request of its own, in the order of its project', async () => {
     await start();
     const [project, other] = [randomUUID(), randomUUID()];
@@ -191,13 +193,10 @@ describe('a webhook', () => {
     const app = express();
     const stored: CloudEvent[] = [];
     const store = (event: CloudEvent) => stored.push(event);
-    runInNewContext(lines!, {
-      app,
-      express,
-      store,
-      Webhook,
-      process: { env: { EVENTS_SECRET: SECRETS[0] } },
-    });
+    const module = inFolder('receiver.mjs');
+    await writeFile(module, `export default (app, express, Webhook, process, store) => {\n${lines}};\n`);
+    const { default: receive } = (await import(module)) as { default: (...names: unknown[]) => void };
+    receive(app, express, Webhook, { env: { EVENTS_SECRET: SECRETS[0] } }, store);
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/time-logs`;
