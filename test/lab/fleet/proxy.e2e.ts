@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
 import { request } from 'node:https';
-import { connect as connectTcp } from 'node:net';
+import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -303,18 +304,30 @@ const READS: Readonly<Record<string, (client: TimeLogClient, cut: () => Promise<
   },
 };
 const noop = () => undefined;
-async function readRest(parts: AsyncGenerator, cut: () => Promise<void>): Promise<void> {
+async function readRest(parts: AsyncGenerator, cut?: () => Promise<void>): Promise<void> {
   await parts.next();
-  await cut();
+  await cut?.();
   while (!(await parts.next()).done);
 }
 
 describeWith('caddy', 'openssl')('an export behind Caddy, with the file that ships', () => {
   const database = useTestDatabase();
   const inFolder = useFolder('caddy-');
-  let service: ServiceProcess;
+  let service: ServiceProcess | undefined;
   let proxy: Daemon;
-  afterEach(() => Promise.all([proxy.end(), service.end('SIGKILL')]));
+  afterEach(() => Promise.all([proxy.end(), service?.end('SIGKILL')]));
+  const clientOf = async (upstream: number, protocol: keyof typeof FETCHES) => {
+    const certificates = await Certificates.make(inFolder('certificates'));
+    const port = await unusedPort();
+    const pem = join(certificates.of('balancer-1'), 'tls.pem');
+    proxy = await startCaddy({ folder: inFolder(), port, service: upstream, pem });
+    const identity = { ...(await certificates.identity()), servername: 'localhost' };
+    return new TimeLogClient({
+      baseUrl: `https://localhost:${port}`,
+      token: TOKEN,
+      fetch: (url, init) => FETCHES[protocol](url, init, identity),
+    });
+  };
   beforeAll(() =>
     queryOnce(
       database.url,
@@ -330,9 +343,9 @@ describeWith('caddy', 'openssl')('an export behind Caddy, with the file that shi
         database.superuserUrl,
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database.name}' and query like 'copy %'`,
       );
-      await service.printed(/an export ended early/);
+      await service!.printed(/an export ended early/);
     },
-    'the service is killed': () => service.end('SIGKILL'),
+    'the service is killed': () => service!.end('SIGKILL'),
   };
   const protocols = Object.keys(FETCHES) as (keyof typeof FETCHES)[];
   const cases = Object.keys(READS).flatMap((read) =>
@@ -343,21 +356,29 @@ describeWith('caddy', 'openssl')('an export behind Caddy, with the file that shi
     'is rejected by the client if it is cut: %s over %s, when %s',
     async (read, protocol, reason) => {
       service = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
-      const certificates = await Certificates.make(inFolder('certificates'));
-      const port = await unusedPort();
-      const pem = join(certificates.of('balancer-1'), 'tls.pem');
-      proxy = await startCaddy({ folder: inFolder(), port, service: service.port, pem });
-      const identity = { ...(await certificates.identity()), servername: 'localhost' };
-      const client = new TimeLogClient({
-        baseUrl: `https://localhost:${port}`,
-        token: TOKEN,
-        fetch: (url, init) => FETCHES[protocol](url, init, identity),
-      });
+      const client = await clientOf(service.port, protocol);
       const cut = async () => {
         await cuts[reason]!();
       };
-      // Caddy 2.6 ends the response properly, so that only the number of logs tells; Caddy 2.7.6 cuts it.
       await expect(READS[read]!(client, cut)).rejects.toMatchObject({ code: 'NO_ANSWER' });
     },
   );
+
+  it.each(protocols)('is rejected by the client if it is cut between two logs, over %s', async (protocol) => {
+    const server = createServer(({ url }, response) => {
+      const isCsv = url!.endsWith('format=csv');
+      const type = isCsv ? 'text/csv' : 'application/x-ndjson';
+      response.writeHead(200, { 'content-type': type, 'x-total-count': 2 });
+      response.write(isCsv ? 'id\n1\n' : '{"id":"1"}\n', () => response.destroy());
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const client = await clientOf((server.address() as AddressInfo).port, protocol);
+      // Caddy 2.6 ends the response properly, so that only the number of logs tells; Caddy 2.7.6 cuts it.
+      for (const parts of [await client.exportCsv(), await client.export()])
+        await expect(readRest(parts)).rejects.toMatchObject({ code: 'NO_ANSWER' });
+    } finally {
+      server.close();
+    }
+  });
 });
