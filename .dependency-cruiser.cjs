@@ -170,7 +170,6 @@ module.exports = {
           '^$1/$2/',
           COMPOSITION,
           '^libs/[^/]+/src/(transports/)?index\\.ts$',
-          '^libs/host-kit/src/(testing|contract)/',
           '^libs/errors/src/domain-error\\.ts$',
         ],
       },

@@ -2,5 +2,4 @@
 
 export { ExportService } from './application/export.service.js';
 export { type ExportFormat } from './domain/export-format.js';
-export { type ExportedLogs, ExportRepository, type ExportRequest } from './domain/export.repository.js';
-export { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';
+export { type ExportedLogs } from './domain/export.repository.js';

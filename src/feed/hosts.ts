@@ -1,9 +1,8 @@
 /* The public names for host applications. The index is for internal modules and may change with them. */
 
 export { type FeedOptions, FeedService } from './application/feed.service.js';
-export { type Backlog, type FeedPage, FeedRepository } from './domain/feed.repository.js';
-export { type FeedPlace, TimeLogEvent } from './domain/time-log-event.js';
+export { type FeedPage } from './domain/feed.repository.js';
+export { TimeLogEvent } from './domain/time-log-event.js';
 export { keepTimeLogPositions } from './infrastructure/keep-time-log-positions.js';
 export { TimeLogDeletions } from './infrastructure/time-log-deletions.js';
-export { TypeOrmFeedRepository } from './infrastructure/typeorm-feed.repository.js';
 export { type CloudEvent } from './wire/cloud-event.js';

@@ -13,8 +13,6 @@ export { entityTagOf } from './domain/entity-tag.js';
 export { type AttributeType, type CheckedAttributes, TimeLogAttributes } from './domain/attributes.js';
 export {
   fingerprintOf,
-  fingerprintOfAll,
-  IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
   idempotencyKeyFault,
   idempotencyKeyOf,
@@ -27,31 +25,22 @@ export {
   attributesIn,
   type AttributeValues,
   haveValues,
-  projectsIn,
   type TimeLogAccess,
 } from './domain/time-log-access.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { itemsOf } from './domain/time-log-item.js';
 export {
-  TIME_LOG_CHANGED,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
 export { filterOf, type TimeLogFilterInput } from './domain/time-log-filter.js';
-export {
-  type CalendarDate,
-  isPlainObject,
-  MAX_DESCRIPTION_LENGTH,
-  membersFault,
-  textFault,
-} from './domain/time-log.rules.js';
+export { isPlainObject, MAX_DESCRIPTION_LENGTH, membersFault, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,
   areChecked,
   type Attributes,
-  isChanged,
   normalizedValues,
   sentAttributesOf,
   TimeLog,

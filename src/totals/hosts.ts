@@ -1,8 +1,6 @@
 /* The public names for host applications. The index is for internal modules and may change with them. */
 
 export { TotalsService } from './application/totals.service.js';
-export { TotalsRepository } from './domain/totals.repository.js';
 export { type Grouping, type Totals } from './domain/totals.js';
-export { TypeOrmTotalsRepository } from './infrastructure/typeorm-totals.repository.js';
 export { totalsResponse } from './wire/time-log-totals.js';
 export { TotalTimeLogsDto } from './wire/total-time-logs.dto.js';

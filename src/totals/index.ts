@@ -1,5 +1,4 @@
 export { TotalsService } from './application/totals.service.js';
-export { TotalsRepository } from './domain/totals.repository.js';
 export { type Grouping, GROUPINGS, type GroupSum, type Sum, type Totals } from './domain/totals.js';
 export { TypeOrmTotalsRepository } from './infrastructure/typeorm-totals.repository.js';
 export { totalsResponse } from './wire/time-log-totals.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { indexedAttribute } from '../../src/time-log/infrastructure/attribute-condition.js';
 import {
   whileRepeating,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { isFull } from '../support/extent.js';
 import {
   closeInstances,

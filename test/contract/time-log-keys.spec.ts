@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import type { IdempotencyKey } from '../../src/time-log/index.js';
 import {
   connectionOptions,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import type { TimeLogEvent } from '../../src/feed/index.js';
 import { Database, TimeLogDeletions, TypeOrmFeedRepository, useDatabase } from '../support/storage.js';
 

@@ -1,30 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DomainError } from '../../libs/errors/src/index.js';
-import type { ContractCase } from '../../libs/host-kit/src/contract/index.js';
 import { normalizedValues, type TimeLogAccess, type TimeLogValues } from '../../src/time-log/index.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import {
   ALL_PROJECTS,
   connectionOptions,
   Database,
   type DataSource,
   entityTagOf,
-  InMemoryTimeLogRepository,
   limits,
   PageRequest,
   LONG_QUEUE_LIMITS,
-  longLimits,
   newIds,
   Period,
   TimeLog,
   SchemaAttributes,
-  timeLogAttributesContract,
   timeLogEntities,
-  timeLogRepositoryContract,
   TimeLogService,
   TypeOrmExportRepository,
-  TypeOrmFeedRepository,
   TypeOrmTimeLogRepository,
   TypeOrmTotalsRepository,
   untilWaiting,
@@ -39,41 +33,8 @@ const ANY_ATTRIBUTES = new SchemaAttributes({
 const made: UsedDatabase[] = [];
 afterAll(() => Promise.all(made.map((database) => database.end())));
 
-/** Over a database of its own, as the service connects, but with more time. */
-async function makeRepository(attributes?: SchemaAttributes): Promise<TypeOrmTimeLogRepository> {
-  const database = new UsedDatabase();
-  await database.begin();
-  made.push(database);
-  const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, longLimits));
-  return new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS, attributes);
-}
-
-type InMemory = InstanceType<typeof InMemoryTimeLogRepository>;
-const itself = (logs: InMemory) => logs;
-const inMemory = {
-  make: () => new InMemoryTimeLogRepository(),
-  totalsOf: itself,
-  feedOf: itself,
-  exportOf: itself,
-};
 const totalsOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmTotalsRepository(logs);
-const feedOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmFeedRepository(logs);
 const exportOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmExportRepository(logs);
-describe.each<[string, readonly ContractCase[]]>([
-  ['InMemoryTimeLogRepository', timeLogRepositoryContract(inMemory)],
-  ['InMemoryTimeLogRepository, of logs with attributes,', timeLogAttributesContract(inMemory)],
-  [
-    'TypeOrmTimeLogRepository',
-    timeLogRepositoryContract({ make: () => makeRepository(), totalsOf, feedOf, exportOf }),
-  ],
-  [
-    'TypeOrmTimeLogRepository, of logs with attributes,',
-    timeLogAttributesContract({ make: () => makeRepository(ANY_ATTRIBUTES), totalsOf, feedOf, exportOf }),
-  ],
-])('%s', (_name, cases) => {
-  it.each(cases.map((one) => [one.name, one] as const))('%s', (_case, one) => one.run());
-});
-
 it.each(['totals are read', 'a list fails'])('what SQL has written is folded as soon as %s', async (read) => {
   const used = new UsedDatabase();
   await used.begin();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { newToken } from '../../src/access-token/access-token.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { useClock } from '../support/clock.js';
 import { expectCommon, REFUSED } from '../support/edge.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { scopes as scopesOfService } from '../support/compiled.js';
 import { Issuer, makeKey } from '../support/issuer.js';
 import {

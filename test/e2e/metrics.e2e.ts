@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { useClock } from '../support/clock.js';
 import { newGate } from '../support/gate.js';

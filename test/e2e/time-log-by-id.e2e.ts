@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { DataSource } from '../support/compiled.js';
 import {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measures.js';
 import { FeedRepository } from '../../src/feed/index.js';
 import type { TimeLog } from '../../src/time-log/index.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { MemorySink } from './memory-sink.js';

@@ -6,7 +6,7 @@ import type { SinkOfHost } from '../../libs/event-relay/src/event-relay.module.j
 import type { CloudEvent } from '../../src/feed/index.js';
 import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { hostDataSource, useHosts } from '../host/embedded.js';
 import { LOG } from '../support/requests.js';
 import { queryOnce } from '../support/postgres-cluster.js';

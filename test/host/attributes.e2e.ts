@@ -13,7 +13,7 @@ import {
   TimeLogModule,
 } from '../../libs/host-kit/src/index.js';
 import { entityTagOf, TimeLog, TimeLogService } from '../../src/time-log/index.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { CopyingPipe, hostDataSource, useHosts } from './embedded.js';
 

@@ -6,7 +6,7 @@ import {
   eventRelayEntities,
   eventRelayMigrations,
 } from '../../libs/event-relay/src/index.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import type { TimeLogConnection } from '../../libs/host-kit/src/own-data-source.js';
 import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';

@@ -12,7 +12,7 @@ import {
 } from '../../libs/host-kit/src/index.js';
 import { TimeLogService, type TimeLogValues, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { LOG, refusal } from '../support/requests.js';

@@ -30,13 +30,11 @@ import {
 } from 'time-logs/auth';
 import { DomainError, ErrorEnvelopeFilter } from 'time-logs/errors';
 import {
-  ALL_PROJECTS,
   PageRequest,
   Period,
   TimeLog,
   timeLogMigrations,
   TimeLogModule,
-  TimeLogRepository,
   TimeLogService,
 } from 'time-logs/time-log';
 import {
@@ -114,7 +112,6 @@ class HostFilter implements ExceptionFilter {
 class ApprovalController {
   constructor(
     private readonly timeLogs: TimeLogService,
-    private readonly repository: TimeLogRepository,
     private readonly dataSource: DataSource,
   ) {}
 
@@ -151,11 +148,11 @@ class ApprovalController {
     });
   }
 
-  /** Reads through the exported port. */
+  /** Reads through the exported service. */
   @Get('total/:projectId')
   async total(@Param('projectId') projectId: string): Promise<object> {
     const filter = { projectIds: [projectId], period: Period.of('2026-01-01', '2026-01-31') };
-    return { total: (await this.repository.find(filter, PageRequest.of(1, 1), ALL_PROJECTS)).total };
+    return { total: (await this.timeLogs.list(filter, PageRequest.of(1, 1))).total };
   }
 
   /** Reads and filters through the relation. */

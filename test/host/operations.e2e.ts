@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { EventRelayModule, eventRelayEntities } from '../../libs/event-relay/src/index.js';
 import { TimeLogCoreModule, TimeLogHealth, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { TimeLogMetrics } from '../../src/metrics/hosts.js';

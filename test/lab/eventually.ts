@@ -1,1 +1,1 @@
-export { eventually, WAIT_LIMIT } from '../../libs/host-kit/src/contract/eventually.js';
+export { eventually, WAIT_LIMIT } from '../support/eventually.js';

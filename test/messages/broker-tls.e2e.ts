@@ -6,7 +6,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sinkOf } from '../../libs/event-relay/src/index.js';
 import { NatsServer } from '../../libs/messages/src/transports/nats.server.js';
 import { RabbitServer } from '../../libs/messages/src/transports/rabbitmq.server.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { CERTIFICATE, KEY, OTHER_CERTIFICATE } from '../support/certificates.js';
 import { useFolder } from '../support/fixtures.js';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { create, list, LOG, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';

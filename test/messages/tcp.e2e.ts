@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { TimeLogService } from '../../src/time-log/application/time-log.service.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
 import { type TestClient, type Outcome, overHttp } from './test-clients.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { runProgram } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';

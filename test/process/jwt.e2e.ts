@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { lastLineOf } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';

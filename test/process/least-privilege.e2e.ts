@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { digestOf, newToken } from '../../src/access-token/access-token.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { DataSource as Source, scopes } from '../support/compiled.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { loadConfig } from '../support/compiled.js';
 import { DECLARED_TOKEN } from '../support/environment.js';

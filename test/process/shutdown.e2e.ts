@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';

@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { runCommand, runProgram } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { useFolder } from '../support/fixtures.js';

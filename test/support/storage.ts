@@ -10,14 +10,12 @@ import type * as ExportFiles from '../../src/export/index.js';
 import type * as FeedFiles from '../../src/feed/index.js';
 import type * as Positions from '../../src/feed/infrastructure/keep-time-log-positions.js';
 import type * as TotalsFiles from '../../src/totals/index.js';
-import type * as Contract from '../../libs/host-kit/src/contract/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
 import type * as IndexFiles from '../../libs/attributes/src/attribute-indexes.js';
 import type * as AttributeFiles from '../../libs/attributes/src/schema-attributes.js';
 import type * as SchemaCheckFile from '../../src/time-log/infrastructure/schema-check.js';
 import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
-import type * as Testing from '../../libs/host-kit/src/testing/index.js';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from './eventually.js';
 import * as service from './compiled.js';
 import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 
@@ -25,7 +23,6 @@ import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 
 const compiled = (path: string) => importOnce(join(import.meta.dirname, '..', '..', 'dist', 'src', path));
 const from = {
-  contract: (await compiled('../libs/host-kit/src/contract/index.js')) as typeof Contract,
   database: (await compiled('database/index.js')) as typeof DatabaseFiles,
   feed: (await compiled('feed/index.js')) as typeof FeedFiles,
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
@@ -36,7 +33,6 @@ const from = {
   setup: (await compiled('database/setup/index.js')) as typeof Setup,
   attributes: (await compiled('../libs/attributes/src/schema-attributes.js')) as typeof AttributeFiles,
   indexes: (await compiled('../libs/attributes/src/attribute-indexes.js')) as typeof IndexFiles,
-  testing: (await compiled('../libs/host-kit/src/testing/index.js')) as typeof Testing,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
   totals: (await compiled('totals/index.js')) as typeof TotalsFiles,
   export: (await compiled('export/index.js')) as typeof ExportFiles,
@@ -62,11 +58,9 @@ export const LONG_QUEUE_LIMITS = { queue: limits.writeQueue, wait: longLimits.de
 export const { AccessTokenLookup } = from.lookup;
 export const { RelayLease } = from.lease;
 export const { SchemaCheck } = from.schemaCheck;
-export const { timeLogAttributesContract, timeLogRepositoryContract } = from.contract;
 export const { Database, isRowError, AutocommitStatement, TextStatement } = from.database;
 export type Database = DatabaseFiles.Database;
 export const { connectionOptions, openDataSource } = from.setup;
-export const { InMemoryTimeLogRepository } = from.testing;
 export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts } = from.timeLog;
 export const { entityTagOf, TimeLogService, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
 export const { TypeOrmTotalsRepository } = from.totals;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import {
   Database,

@@ -18,7 +18,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { eventually } from '../../host-kit/src/contract/eventually.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { EmbeddedPostgres, EmbeddedPostgresError } from './index.js';
 
 /** The folder with the data directory of a server that has run and stopped. */

@@ -1,13 +1,46 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it, jest } from '@jest/globals';
-import { newLog } from '../../../libs/host-kit/src/contract/new-log.js';
-import { InMemoryTimeLogRepository } from '../../../libs/host-kit/src/testing/index.js';
+import { TimeLog } from '../../time-log/domain/time-log.js';
+import { type FeedPage, FeedRepository } from '../domain/feed.repository.js';
+import { type FeedPlace, parseEventId, TimeLogEvent } from '../domain/time-log-event.js';
 import { FeedService } from './feed.service.js';
 
+const newLog = () =>
+  TimeLog.record({ projectId: randomUUID(), duration: 1, date: '2026-01-31', description: '' }, randomUUID());
+
+/** The creates of some logs, at the positions 1, 2, … */
+class Creates extends FeedRepository {
+  private readonly events: readonly TimeLogEvent[];
+
+  constructor(...logs: TimeLog[]) {
+    super();
+    this.events = logs.map((log, index) => new TimeLogEvent(String(index + 1), log));
+  }
+
+  override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
+    return this.events.slice(Number(place?.position ?? 0)).slice(0, limit);
+  }
+
+  override async eventsOfProjects(
+    projectIds: readonly string[],
+    place: string | undefined,
+    limit: number,
+  ): Promise<FeedPage> {
+    const following = await this.eventsAfter(place === undefined ? undefined : parseEventId(place), Infinity);
+    const events = following.filter(({ log }) => projectIds.includes(log.projectId)).slice(0, limit);
+    const isLast = events.length < limit;
+    const end = `${this.events.length}-ffffffff-ffff-ffff-ffff-ffffffffffff`;
+    return { events, next: isLast ? end : events.at(-1)!.id, isLast };
+  }
+
+  override backlog(): Promise<never> {
+    return Promise.reject(new Error('not needed'));
+  }
+}
+
 it('returns the events after the one with an id, and rejects a malformed id', async () => {
-  const repository = new InMemoryTimeLogRepository();
   const logs = [newLog(), newLog()];
-  for (const log of logs) await repository.add(log);
-  const service = new FeedService(repository);
+  const service = new FeedService(new Creates(...logs));
   const events = await service.events(undefined, 50);
   expect(events.map(({ log }) => log)).toEqual(logs);
   expect(await service.events(events[0]!.id, 50)).toEqual(events.slice(1));
@@ -18,10 +51,8 @@ it('returns the events after the one with an id, and rejects a malformed id', as
 });
 
 it('returns the events of the projects that the caller may read', async () => {
-  const repository = new InMemoryTimeLogRepository();
   const logs = [newLog(), newLog()];
-  for (const log of logs) await repository.add(log);
-  const service = new FeedService(repository);
+  const service = new FeedService(new Creates(...logs));
   const [own, foreign] = logs.map(({ projectId }) => [projectId]) as [string[], string[]];
   const read = async (...options: Parameters<FeedService['page']>) => {
     const { events, next, isLast } = await service.page(...options);
@@ -41,9 +72,8 @@ it('returns the events of the projects that the caller may read', async () => {
 });
 
 it('reads on over pages without events, up to the next event', async () => {
-  const repository = new InMemoryTimeLogRepository();
   const log = newLog();
-  await repository.add(log);
+  const repository = new Creates(log);
   const pages = jest.spyOn(repository, 'eventsOfProjects');
   pages.mockResolvedValueOnce({ events: [], next: '0-ffffffff-ffff-ffff-ffff-ffffffffffff', isLast: false });
   const events = await new FeedService(repository).events(undefined, 50, { access: [log.projectId] });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { aroundStatements } from '../../support/around-statements.js';
 import { loadConfig } from '../../support/compiled.js';
 import type { Sample } from '../../support/describe-route.js';

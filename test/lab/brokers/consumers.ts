@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectNats } from '@nats-io/transport-node';
 import { expect } from '@jest/globals';
 import { type Channel, connect as connectRabbit, type ConsumeMessage } from 'amqplib';
-import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import type { CloudEvent } from '../../../src/feed/index.js';
 import type { RelayHost } from '../../events/relay-host.js';
 import { expectedLog } from '../../support/expected-logs.js';

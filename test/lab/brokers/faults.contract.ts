@@ -3,7 +3,7 @@ import { setImmediate as immediate, setTimeout as delay } from 'node:timers/prom
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
 import { TimeLogMessageClient } from '../../../libs/time-log-client/src/messages.js';
-import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { LOG } from '../../support/requests.js';
 import { allOutputOf, type ServiceProcess, startService } from '../../support/service-process.js';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { sinkOf } from '../../../libs/event-relay/src/index.js';
-import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { type Broker, startNats } from './brokers.js';
 import { describeWith } from '../describe-with.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';

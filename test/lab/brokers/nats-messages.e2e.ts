@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, NatsRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect, headers } from '@nats-io/transport-node';
 import { TimeLogMessageClient } from '../../../libs/time-log-client/src/messages.js';
-import { WAIT_LIMIT } from '../../../libs/host-kit/src/contract/eventually.js';
+import { WAIT_LIMIT } from '../../support/eventually.js';
 import { LOG } from '../../support/requests.js';
 import { type Nats, startNats } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';

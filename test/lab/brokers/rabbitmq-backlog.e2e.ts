@@ -4,7 +4,7 @@ import { TimeLogService } from '../../../src/time-log/application/time-log.servi
 import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
 import { TimeLog } from '../../../src/time-log/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
-import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
 import { newGate } from '../../support/gate.js';
 import { queryOnce } from '../../support/postgres-cluster.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
 import { sinkOf } from '../../../libs/event-relay/src/index.js';
-import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { type Rabbit, startRabbit } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';

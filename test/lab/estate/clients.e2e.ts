@@ -10,7 +10,7 @@ import { describeInstalled } from '../package/registry.js';
 import { PROJECT, run } from '../package/run.js';
 import { LOG, refusal } from '../../support/requests.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
-import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 const FIXTURE = 'clients.fixture.mjs';

@@ -5,9 +5,9 @@ import type { RunningHost } from '../../host/foreign-host.contract.js';
 import { startNats } from '../brokers/brokers.js';
 import { describeWith } from '../describe-with.js';
 import { useDirectory } from '../package/directory.js';
-import { installTarball, startProgram } from '../package/host-directory.js';
+import { installTarballs, startProgram } from '../package/host-directory.js';
 import { describeInstalled } from '../package/registry.js';
-import { packLib, run } from '../package/run.js';
+import { packLib, packWorkspace, run } from '../package/run.js';
 import { unpack } from '../package/tarball.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
@@ -26,7 +26,8 @@ describeHosts('a stock project that embeds time logs', () => {
   beforeAll(async () => {
     const tarball = await packLib(root.path);
     await unpack(tarball, root.path);
-    await Promise.all(HOSTS.map((host) => installTarball(join(root.path, host), tarball)));
+    const postgres = await packWorkspace('@time-logs/embedded-postgres', root.path);
+    await Promise.all(HOSTS.map((host) => installTarballs(join(root.path, host), tarball, postgres)));
   });
 
   it.each(HOSTS)('is built, passes its own tests, starts and documents our routes: %s', async (host) => {

@@ -39,7 +39,7 @@ export async function buildHost(directory: string, tarball: string, build: HostB
   const dependencies = await dependenciesOf(versions, tarball);
   await writeJson(join(directory, 'package.json'), { name: 'host', private: true, type, dependencies });
   await writeJson(join(directory, 'tsconfig.json'), { compilerOptions: { ...COMPILER_OPTIONS, ...own } });
-  await installTarball(directory, tarball);
+  await installTarballs(directory, tarball);
   await compile(directory);
 }
 
@@ -65,9 +65,9 @@ export function compile(directory: string, ...options: string[]): Promise<string
   return node('node_modules/typescript/bin/tsc', ['--project', '.', ...options], directory);
 }
 
-/** Installs the packages of a project, and the tarball. */
-export async function installTarball(directory: string, tarball: string): Promise<void> {
-  await run('npm', [...INSTALL, tarball], directory);
+/** Installs the packages of a project, and the tarballs. */
+export async function installTarballs(directory: string, ...tarballs: string[]): Promise<void> {
+  await run('npm', [...INSTALL, ...tarballs], directory);
 }
 
 /** Starts a host that was built. */

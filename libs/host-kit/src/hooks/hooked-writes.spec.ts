@@ -1,15 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it, jest } from '@jest/globals';
-import { newLog } from '../contract/new-log.js';
-import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.repository.js';
+import { LOG } from '../../../../test/support/requests.js';
+import { TimeLog, type TimeLogWrites } from '../../../../src/time-log/index.js';
 import { HookedWrites } from './hooked-writes.js';
 import type { SharedCreates } from './shared-creates.js';
 
 type StoreAlone = Parameters<SharedCreates['add']>[2];
 
+const newLog = () => TimeLog.record(LOG, randomUUID());
+/** A store that accepts everything. */
+const writes = {
+  add: () => Promise.resolve(),
+  addAll: () => Promise.resolve(),
+  addAllOnce: (logs: readonly TimeLog[]) => Promise.resolve(logs.map(({ id }) => id)),
+} as Partial<TimeLogWrites> as TimeLogWrites;
+
 it('takes the turn of a batch with as many logs for a batch with a hook in its transaction', async () => {
   const turns: unknown[] = [];
   const timeLogs = {
-    within: () => new InMemoryTimeLogRepository(),
+    within: () => writes,
     transact: <T>(
       work: (transaction: object) => Promise<T>,
       key?: string,
@@ -23,11 +32,11 @@ it('takes the turn of a batch with as many logs for a batch with a hook in its t
   };
   const call = { caller: { id: 'ada' } };
   const hooks = { within: () => undefined };
-  const writes = new HookedWrites(new InMemoryTimeLogRepository(), timeLogs, hooks, call, false);
+  const hooked = new HookedWrites(writes, timeLogs, hooks, call, false);
   const logs = [newLog(), newLog()];
-  await writes.addAll(logs, 'ada', 7);
-  await writes.addAllOnce(logs, { caller: 'ada', text: 'key' }, 'ada', 7);
-  await writes.add(logs[0]!, 7);
+  await hooked.addAll(logs, 'ada', 7);
+  await hooked.addAllOnce(logs, { caller: 'ada', text: 'key' }, 'ada', 7);
+  await hooked.add(logs[0]!, 7);
   expect(turns).toEqual([
     [undefined, 'ada', 7, 2],
     ['["ada","key"]', 'ada', 7, 2],
@@ -42,11 +51,11 @@ it('rolls back a create whose time is over when its hook ends', async () => {
   const shared = {
     add: (_create: unknown, _deadline: unknown, storeAlone: StoreAlone) => storeAlone(5, late),
   };
-  const timeLogs = new InMemoryTimeLogRepository();
   const within = jest.fn();
-  const transact = jest.spyOn(timeLogs, 'transact');
-  const writes = new HookedWrites(timeLogs, timeLogs, { within }, {}, false, shared as never);
-  await expect(writes.add(newLog())).rejects.toThrow('late');
+  const transact = jest.fn((work: (transaction: object) => Promise<unknown>) => work({}));
+  const timeLogs = { within: () => writes, transact } as never;
+  const hooked = new HookedWrites(writes, timeLogs, { within }, {}, false, shared as never);
+  await expect(hooked.add(newLog())).rejects.toThrow('late');
   expect(within).toHaveBeenCalledTimes(1);
   expect(transact.mock.calls[0]?.slice(1)).toEqual([undefined, undefined, 5, undefined]);
 });

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { DomainError } from '../../../errors/src/index.js';
-import { newLog } from '../contract/new-log.js';
-import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.repository.js';
+import { LOG } from '../../../../test/support/requests.js';
+import { TimeLog } from '../../../../src/time-log/index.js';
 import { SharedCreates } from './shared-creates.js';
 
 /** The events of the transaction of two creates; the first one has a key. */
@@ -11,6 +12,7 @@ interface Events {
   readonly commit?: () => void;
 }
 
+const newLog = () => TimeLog.record(LOG, randomUUID());
 let now = 0;
 const fail = (code: 'CONFLICT' | 'SERVICE_UNAVAILABLE' | 'IDEMPOTENCY_KEY_REUSED') => () => {
   throw code === 'SERVICE_UNAVAILABLE'
@@ -36,22 +38,25 @@ it.each<[string, Events, string, string]>([
 ])('after %s', async (_event, events, ...outcomes) => {
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   let happening: Events = {};
-  class Repository extends InMemoryTimeLogRepository {
-    override async addOnce(...create: Parameters<InMemoryTimeLogRepository['addOnce']>): Promise<string> {
+  const writes = {
+    addAll: () => Promise.resolve(),
+    addOnce: async ({ id }: TimeLog) => {
       happening.addOnce?.();
-      return super.addOnce(...create);
-    }
-
-    override async transact<T>(work: (transaction: object) => Promise<T>): Promise<T> {
+      return id;
+    },
+  };
+  const repository = {
+    within: () => writes,
+    transact: async <T>(work: (transaction: object) => Promise<T>) => {
       const outcome = await work({});
       happening.commit?.();
       // After the first create, which shares its transaction with none.
       happening = events;
       return outcome;
-    }
-  }
+    },
+  } as never;
   const hooks = { batched: true, within: () => happening.within?.() } as const;
-  const shared = new SharedCreates(new Repository(), hooks, { queue: 9, wait: 1_000 });
+  const shared = new SharedCreates(repository, hooks, { queue: 9, wait: 1_000 });
   const add = (text?: string) => {
     const log = newLog();
     const key = text === undefined ? undefined : { caller: 'ada', text };
@@ -65,10 +70,14 @@ it.each<[string, Events, string, string]>([
 });
 
 it('accepts no more creates while too many wait for a transaction of their own', async () => {
-  const repository = new InMemoryTimeLogRepository();
-  jest
-    .spyOn(repository, 'addOnce')
-    .mockImplementation(() => Promise.reject(new DomainError('SERVICE_UNAVAILABLE')));
+  const writes = {
+    addAll: () => Promise.resolve(),
+    addOnce: () => Promise.reject(new DomainError('SERVICE_UNAVAILABLE')),
+  };
+  const repository = {
+    within: () => writes,
+    transact: (work: (transaction: object) => Promise<unknown>) => work({}),
+  } as never;
   const shared = new SharedCreates(
     repository,
     { batched: true, within: () => undefined },

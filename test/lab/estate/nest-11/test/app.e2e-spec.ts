@@ -187,9 +187,8 @@ describe('AppModule (e2e)', () => {
     expect(text).toMatch(/^database_pool_connections/m);
   });
 
-  it('keeps the logs of its partner apart, with ids of its own and fewer routes', async () => {
+  it('keeps the logs of its partner apart, with fewer routes', async () => {
     const id = await record({ projectId: randomUUID() }, '/partner/v1/time-logs');
-    expect(id).toMatch(/c0de$/);
     await send('GET', `/partner/v1/time-logs/${id}`).expect(200);
     await send('GET', `/api/v1/time-logs/${id}`).expect(404);
     await send('DELETE', `/partner/v1/time-logs/${id}`).expect(404);

@@ -5,16 +5,8 @@ import { GraphQLModule } from '@nestjs/graphql';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DomainErrorFilter } from 'time-logs/errors';
 import { EventRelayModule, eventRelayMigrations } from 'time-logs/events';
-import { FeedRepository, TypeOrmFeedRepository } from 'time-logs/feed';
 import { TimeLogMessagesModule } from 'time-logs/messages';
-import {
-  timeLogMigrations,
-  TimeLogModule,
-  TimeLogRepository,
-  TypeOrmTimeLogRepository,
-} from 'time-logs/time-log';
-import { ExportRepository, TypeOrmExportRepository } from 'time-logs/export';
-import { TotalsRepository, TypeOrmTotalsRepository } from 'time-logs/totals';
+import { timeLogMigrations, TimeLogModule } from 'time-logs/time-log';
 import { Approval } from './approvals/approval.entity.js';
 import { ApprovalsController } from './approvals/approvals.controller.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
@@ -23,34 +15,10 @@ import { HoursController } from './hours/hours.controller.js';
 import { HoursResolver } from './hours/hours.resolver.js';
 import { HoursSink } from './hours/hours.sink.js';
 import { StaffGuard, toCaller } from './staff/staff.guard.js';
-import { TimedTimeLogRepository } from './timed/timed-time-log.repository.js';
 
 const timeLogs = TimeLogModule.forRoot({
   guard: StaffGuard,
   caller: toCaller,
-  adapters: [
-    {
-      provide: TimeLogRepository,
-      inject: [TypeOrmTimeLogRepository],
-      useFactory: (ours: TypeOrmTimeLogRepository) => new TimedTimeLogRepository(ours),
-    },
-    // TimedTimeLogRepository has no totals, feed or exports: the app uses those of ours.
-    {
-      provide: TotalsRepository,
-      inject: [TypeOrmTimeLogRepository],
-      useFactory: (ours: TypeOrmTimeLogRepository) => new TypeOrmTotalsRepository(ours),
-    },
-    {
-      provide: ExportRepository,
-      inject: [TypeOrmTimeLogRepository],
-      useFactory: (ours: TypeOrmTimeLogRepository) => new TypeOrmExportRepository(ours),
-    },
-    {
-      provide: FeedRepository,
-      inject: [TypeOrmTimeLogRepository],
-      useFactory: (ours: TypeOrmTimeLogRepository) => new TypeOrmFeedRepository(ours),
-    },
-  ],
 });
 
 @Module({

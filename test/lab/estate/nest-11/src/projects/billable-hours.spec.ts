@@ -1,20 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import { Test } from '@nestjs/testing';
-import { InMemoryTimeLogRepository } from 'time-logs/testing';
-import { TimeLogCoreModule, TimeLogRepository, TimeLogService } from 'time-logs/time-log';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { TimeLogCoreModule, timeLogMigrations, TimeLogService } from 'time-logs/time-log';
 import { attributes } from '../time-logs/attributes';
 import { BillableHours } from './billable-hours';
 
-const WORK = { projectId: '11111111-1111-1111-1111-111111111111', date: '2026-01-31' };
+const WORK = { projectId: randomUUID(), date: '2026-01-31' };
 
-/** Without a database. */
+const database = TypeOrmModule.forRoot({
+  type: 'postgres',
+  url: process.env.DATABASE_URL,
+  autoLoadEntities: true,
+  migrations: [...timeLogMigrations],
+  migrationsRun: true,
+});
+
 it('sums what is to be paid for each ticket', async () => {
   const module = await Test.createTestingModule({
-    imports: [TimeLogCoreModule.forRoot({ attributes })],
+    imports: [database, TimeLogCoreModule.forRoot({ attributes })],
     providers: [BillableHours],
-  })
-    .overrideProvider(TimeLogRepository)
-    .useClass(InMemoryTimeLogRepository)
-    .compile();
+  }).compile();
   const timeLogs = module.get(TimeLogService);
   for (const [duration, ticket, billable] of [
     [1, 'OPS-1', true],
@@ -28,4 +33,5 @@ it('sums what is to be paid for each ticket', async () => {
     ['OPS-1', 3],
     ['OPS-2', 4],
   ]);
+  await module.close();
 });

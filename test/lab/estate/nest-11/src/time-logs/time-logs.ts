@@ -1,7 +1,6 @@
-import { TimeLogIds, TimeLogModule } from 'time-logs/time-log';
+import { TimeLogModule } from 'time-logs/time-log';
 import { ProjectsModule } from '../projects/projects.module';
 import { attributes } from './attributes';
-import { OurIds } from './our-ids';
 import { ProjectHooks } from './project.hooks';
 
 /** Our logs: one object, imported wherever they are used. */
@@ -17,5 +16,4 @@ export const partnerTimeLogs = PartnerTimeLogModule.forRoot({
   dataSource: 'partner',
   source: '/partner/v1/time-logs',
   routes: { correct: false, patch: false, delete: false, events: false },
-  adapters: [{ provide: TimeLogIds, useClass: OurIds }],
 });

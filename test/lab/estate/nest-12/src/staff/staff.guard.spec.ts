@@ -1,24 +1,29 @@
 import { type ExecutionContext, type INestApplication, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import request from 'supertest';
 import type { App } from 'supertest/types.js';
-import { InMemoryTimeLogRepository } from 'time-logs/testing';
-import { TimeLogModule, TimeLogRepository } from 'time-logs/time-log';
+import { timeLogMigrations, TimeLogModule } from 'time-logs/time-log';
 import { StaffGuard, toCaller } from './staff.guard.js';
 
 const LOG = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1.5, date: '2026-01-31' };
 
-/** The routes of time logs behind our guard, without a database. */
+const database = TypeOrmModule.forRoot({
+  type: 'postgres',
+  url: process.env.DATABASE_URL,
+  autoLoadEntities: true,
+  migrations: [...timeLogMigrations],
+  migrationsRun: true,
+});
+
+/** The routes of time logs behind our guard. */
 describe('StaffGuard', () => {
   let app: INestApplication<App>;
 
   beforeAll(async () => {
     const module = await Test.createTestingModule({
-      imports: [TimeLogModule.forRoot({ guard: StaffGuard, caller: toCaller })],
-    })
-      .overrideProvider(TimeLogRepository)
-      .useClass(InMemoryTimeLogRepository)
-      .compile();
+      imports: [database, TimeLogModule.forRoot({ guard: StaffGuard, caller: toCaller })],
+    }).compile();
     app = await module.createNestApplication().init();
   });
   afterAll(() => app.close());
@@ -45,9 +50,7 @@ it('is replaced in a test, if a module exports it', async () => {
     guard: { useExisting: StaffGuard },
     useFactory: () => ({ caller: toCaller, routes: { delete: false } }),
   });
-  const module = await Test.createTestingModule({ imports: [timeLogs] })
-    .overrideProvider(TimeLogRepository)
-    .useClass(InMemoryTimeLogRepository)
+  const module = await Test.createTestingModule({ imports: [database, timeLogs] })
     .overrideProvider(StaffGuard)
     .useValue(letAdaPass)
     .compile();

@@ -1,4 +1,4 @@
-import type { TimeLogValues } from '../../../../src/time-log/index.js';
+import type { TimeLogValues } from '../../src/time-log/index.js';
 
 /** Texts with a meaning of their own in SQL, JSON, CSV or arrays of PostgreSQL, and unusual characters. */
 export const TEXTS = [

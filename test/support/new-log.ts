@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { TimeLog, type TimeLogValues } from '../../../../src/time-log/index.js';
+import type { TimeLogValues } from '../../src/time-log/index.js';
+import { TimeLog } from './storage.js';
 
 let lastId = 0x019c_1370_0000;
 

@@ -1,23 +1,21 @@
-import { deepEqual, equal } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { GROUPINGS } from '../../../../src/totals/index.js';
+import { expect } from '@jest/globals';
+import { GROUPINGS } from '../../src/totals/index.js';
 import {
-  ALL_PROJECTS,
   type Attributes,
   attributesIn,
   type AttributeValues,
   haveValues,
   normalizedValues,
-  PageRequest,
-  Period,
-  TimeLog,
   type TimeLogAccess,
   type TimeLogFilter,
   type TimeLogValues,
-} from '../../../../src/time-log/index.js';
-import { totalsOf } from '../testing/totals-of.js';
-import { type ContractSubject, find, textOf } from './contract-suite.js';
-import { newLog } from './new-log.js';
+} from '../../src/time-log/index.js';
+import { newLog } from '../support/new-log.js';
+import { plainTotals } from '../support/plain-totals.js';
+import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
+import { textOf } from './compare-export.js';
+import type { Store } from './use-repository.js';
 
 export const [ONE, OTHER] = [randomUUID(), randomUUID()].sort() as [string, string];
 const EMPTY = randomUUID();
@@ -79,7 +77,7 @@ export function newLogs(attributes: readonly (Attributes | undefined)[] = [undef
 
 /** Compares all reads of these logs with those that a filter and an access select. */
 export async function compareReads(
-  subject: ContractSubject,
+  store: Store,
   logs: readonly TimeLog[],
   own?: AttributeValues,
   bound?: AttributeValues,
@@ -94,82 +92,75 @@ export async function compareReads(
       .filter(({ attributes }) => haveValues(attributes, own) && haveValues(attributes, bound))
       .sort((a, b) => (a.date + a.id < b.date + b.id ? 1 : -1));
     try {
-      await comparePages(subject, filter, access, matching);
-      if ((projectIds ?? projects).length === 1) await compareAfter(subject, filter, access, matching);
-      await compareSums(subject, filter, access, matching);
-      await compareExportedLogs(subject, filter, access, matching);
+      await comparePages(store, filter, access, matching);
+      if ((projectIds ?? projects).length === 1) await compareAfter(store, filter, access, matching);
+      await compareSums(store, filter, access, matching);
+      await compareExportedLogs(store, filter, access, matching);
     } catch (cause) {
       throw new Error(`reads of ${JSON.stringify(filter)} with access ${JSON.stringify(access)}`, { cause });
     }
   }
 }
 
-type Comparison = [
-  subject: ContractSubject,
-  filter: TimeLogFilter,
-  access: TimeLogAccess,
-  matching: readonly TimeLog[],
-];
+type Comparison = [store: Store, filter: TimeLogFilter, access: TimeLogAccess, matching: readonly TimeLog[]];
 
-async function comparePages(...[{ repository }, filter, access, matching]: Comparison): Promise<void> {
+async function comparePages(...[store, filter, access, matching]: Comparison): Promise<void> {
   const total = matching.length;
   const second = matching.slice(1, 2);
-  deepEqual(await find(repository(), filter, ALL, access), { logs: matching, total });
-  deepEqual(await find(repository(), filter, SECOND, access), { logs: second, total });
-  const page = await repository().items(filter, ALL, access);
-  deepEqual([[...page.items].length, page.total], [total, total]);
+  expect(await store.repository.find(filter, ALL, access)).toEqual({ logs: matching, total });
+  expect(await store.repository.find(filter, SECOND, access)).toEqual({ logs: second, total });
+  const page = await store.repository.items(filter, ALL, access);
+  expect([[...page.items].length, page.total]).toEqual([total, total]);
 }
 
-async function compareAfter(...[{ repository }, filter, access, matching]: Comparison): Promise<void> {
-  if (!repository().after) return;
-  deepEqual(await repository().after!(filter, undefined, 1000, access), matching);
+async function compareAfter(...[store, filter, access, matching]: Comparison): Promise<void> {
+  expect(await store.repository.after(filter, undefined, 1000, access)).toEqual(matching);
   if (matching.length === 0) return;
-  deepEqual(await repository().after!(filter, matching[0], 1, access), matching.slice(1, 2));
+  expect(await store.repository.after(filter, matching[0], 1, access)).toEqual(matching.slice(1, 2));
 }
 
-async function compareSums(...[{ totals }, filter, access, matching]: Comparison): Promise<void> {
-  for (const grouping of totals ? [undefined, ...GROUPINGS] : [])
+async function compareSums(...[store, filter, access, matching]: Comparison): Promise<void> {
+  const selected = ['id = any($1)', [matching.map(({ id }) => id)]] as const;
+  for (const grouping of [undefined, ...GROUPINGS])
     for (const page of [ALL, SECOND])
-      deepEqual(
-        await totals!().totals(filter, grouping, page, access),
-        totalsOf(matching, filter.period, grouping, page),
+      expect(await store.totals.totals(filter, grouping, page, access)).toEqual(
+        await plainTotals(store.dataSource, selected, filter.period, grouping, page),
       );
 }
 
-async function compareExportedLogs(...[{ exports }, filter, access, matching]: Comparison): Promise<void> {
-  if (!exports) return;
+async function compareExportedLogs(...[store, filter, access, matching]: Comparison): Promise<void> {
   const request = { filter, format: 'ndjson', access } as const;
-  await exports().export(request, async (logs) => {
+  await store.exports.export(request, async (logs) => {
     const lines = (await textOf(logs)).split('\n').slice(0, -1);
     const ids = lines.map((line) => (JSON.parse(line) as TimeLog).id);
-    deepEqual(ids, matching.map(({ id }) => id).toReversed());
-    equal(logs.total, matching.length);
+    expect(ids).toEqual(matching.map(({ id }) => id).toReversed());
+    expect(logs.total).toBe(matching.length);
     const { period, attributes = attributesIn(access) } = filter;
     const isPartial = (period.from ?? period.to ?? attributes) !== undefined;
-    equal(logs.lastEventId === undefined, isPartial);
+    expect(logs.lastEventId === undefined).toBe(isPartial);
   });
 }
 
 /** Gets, corrects and deletes a log of a project, which count as missing if the access does not allow it. */
 export async function compareChanges(
-  { repository }: ContractSubject,
+  store: Store,
   access: TimeLogAccess,
   isVisible: boolean,
   values: Partial<TimeLogValues>,
 ): Promise<void> {
   const log = newLog(values);
-  await repository().add(log);
+  await store.repository.add(log);
   const seen = <T>(one: T) => (isVisible ? one : undefined);
   const moved = { ...normalizedValues(log), projectId: ONE, duration: 2 };
   const correction = TimeLog.record({ ...moved, attributes: undefined }, log.id);
   const stored = TimeLog.record(moved, log.id);
-  deepEqual(await repository().get(log.id, access), seen(log));
-  deepEqual(await repository().correct(correction, access), seen(stored));
+  expect(await store.repository.get(log.id, access)).toEqual(seen(log));
+  expect(await store.repository.correct(correction, access)).toEqual(seen(stored));
   if (!isVisible) {
     // Also if it has other values than it is expected to have.
-    equal(await repository().correct(correction, access, undefined, stored), undefined);
-    equal(await repository().delete(log.id, access, undefined, stored), undefined);
+    expect(await store.repository.correct(correction, access, undefined, stored)).toBe(undefined);
+    expect(await store.repository.delete(log.id, access, undefined, stored)).toBe(undefined);
   }
-  deepEqual(await repository().delete(log.id, access), seen(stored));
-  deepEqual(await repository().delete(log.id, ALL_PROJECTS), isVisible ? undefined : log);
+  expect(await store.repository.delete(log.id, access)).toEqual(seen(stored));
+  expect(await store.repository.delete(log.id, ALL_PROJECTS)).toEqual(isVisible ? undefined : log);
 }

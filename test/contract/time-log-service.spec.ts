@@ -1,13 +1,27 @@
+import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { InMemoryTimeLogRepository } from '../../../libs/host-kit/src/testing/in-memory-time-log.repository.js';
-import { entityTagOf } from '../domain/entity-tag.js';
-import { PageRequest } from '../domain/page-request.js';
-import { Period } from '../domain/period.js';
-import { ALL_PROJECTS, type TimeLogAccess } from '../domain/time-log-access.js';
-import { TimeLogIds } from '../domain/time-log-ids.js';
-import { normalizedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
-import type { ChangeOptions } from './call-options.js';
-import { TimeLogService } from './time-log.service.js';
+import { ExportService } from '../../src/export/index.js';
+import { FeedService } from '../../src/feed/index.js';
+import { TotalsService } from '../../src/totals/index.js';
+import {
+  type ChangeOptions,
+  normalizedValues,
+  type TimeLogAccess,
+  TimeLogIds,
+  type TimeLogValues,
+} from '../../src/time-log/index.js';
+import { eventually } from '../support/eventually.js';
+import {
+  ALL_PROJECTS,
+  entityTagOf,
+  PageRequest,
+  Period,
+  SchemaAttributes,
+  TimeLog,
+  TimeLogService,
+  type TypeOrmTimeLogRepository,
+} from '../support/storage.js';
+import { useRepository } from './use-repository.js';
 
 const values = {
   projectId: 'AAAAAAAA-0000-0000-0000-000000000001',
@@ -19,7 +33,7 @@ const everything = { period: Period.of() };
 const NOT_FOUND = { code: 'NOT_FOUND', message: 'there is no time log with this id' };
 const OTHER = 'bbbbbbbb-0000-0000-0000-000000000001';
 
-/** Increasing ids, like the real ones. */
+/** Increasing ids. */
 class CountingIds extends TimeLogIds {
   count = 0;
 
@@ -29,12 +43,17 @@ class CountingIds extends TimeLogIds {
 }
 
 describe('TimeLogService', () => {
-  let repository: InMemoryTimeLogRepository;
+  /** It stores attributes, of which the service knows nothing. */
+  const store = useRepository(
+    new SchemaAttributes({ '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } }),
+  );
+  let repository: TypeOrmTimeLogRepository;
   let ids: CountingIds;
   let service: TimeLogService;
 
-  beforeEach(() => {
-    repository = new InMemoryTimeLogRepository();
+  beforeEach(async () => {
+    ({ repository } = store);
+    await store.dataSource.query('truncate time_logs, time_log_keys');
     ids = new CountingIds();
     service = new TimeLogService(repository, ids);
   });
@@ -308,5 +327,29 @@ describe('TimeLogService', () => {
       }
     }
     expect(await service.record(new Entry())).toMatchObject({ duration: 2, date: values.date });
+  });
+
+  it('takes plain objects, in any spelling, or none, as do the services of totals, feed and exports', async () => {
+    const { projectId } = values;
+    const log = await service.record(values);
+    const found = { logs: [log], total: 1 };
+    expect(await service.list()).toEqual(found);
+    expect(await service.list({}, {})).toEqual(found);
+    expect(await service.list({ period: Period.of('2026-02-01') })).toEqual({ logs: [], total: 0 });
+    const period = { from: '2026-01-31T12:00Z' };
+    const projectIds = [projectId, projectId.toLowerCase()];
+    expect(await service.list({ projectIds, period }, { limit: 1 })).toEqual(found);
+    expect(await service.list({ projectIds: [] }, { number: 2 })).toEqual({ logs: [], total: 0 });
+    expect(await service.list({ projectIds: [projectId] }, {}, { access: [projectId] })).toEqual(found);
+    const options = { access: [projectId], caller: new (class {})(), deadline: undefined };
+    expect(await service.get(log.id.toUpperCase(), options)).toEqual(log);
+    expect(await service.list(runInNewContext('({ projectIds: undefined })') as object)).toEqual(found);
+    expect(await new TotalsService(store.totals).totals()).toMatchObject({ whole: { count: 1 } });
+    const use = () => Promise.resolve('used');
+    expect(await new ExportService(store.exports).export({}, 'csv', use)).toBe('used');
+    const feed = new FeedService(store.feed);
+    const events = () => feed.events(undefined, 1, { projectIds: [projectId] });
+    await eventually(async () => expect(await events()).toHaveLength(1));
+    await service.delete(log.id);
   });
 });

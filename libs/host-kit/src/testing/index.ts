@@ -1,1 +1,0 @@
-export { InMemoryTimeLogRepository } from './in-memory-time-log.repository.js';

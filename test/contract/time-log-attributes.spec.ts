@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Attributes,
+  type AttributeValues,
+  itemsOf,
+  normalizedValues,
+  type TimeLogValues,
+} from '../../src/time-log/index.js';
+import type { TimeLogEvent } from '../../src/feed/index.js';
+import { CSV_COLUMNS, EXPORT_FORMATS } from '../../src/export/index.js';
+import { eventually } from '../support/eventually.js';
+import { newLog } from '../support/new-log.js';
+import { LONG_TEXTS, NUMBERS, TEXTS } from '../support/sample-values.js';
+import { ALL_PROJECTS, PageRequest, Period, SchemaAttributes, TimeLog } from '../support/storage.js';
+import { compareExport } from './compare-export.js';
+import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
+import { useRepository } from './use-repository.js';
+
+const PAGE = PageRequest.of(1, 50);
+
+const ANY_ATTRIBUTES = new SchemaAttributes({
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
+});
+
+const SAMPLES: readonly [string, Attributes][] = [
+  ['empty attributes', {}],
+  ['texts', { texts: [...TEXTS, ...LONG_TEXTS] }],
+  ['names', Object.fromEntries(TEXTS.map((text, index) => [text, index]))],
+  ['numbers', { numbers: [...NUMBERS, 0, -1, -1e300] }],
+  [
+    'other JSON values',
+    { yes: true, no: false, none: null, list: [[], {}, [null, [1]]], in: { in: { in: {} } } },
+  ],
+];
+
+const ODD_NAME = `'"\\ $1`;
+const ODD_TEXT = `'; -- "\\u0000" 😀`;
+/** The attributes of logs that are filtered. */
+const FILTERED = [
+  undefined,
+  {},
+  { user: 'ada', rate: 1.5, billable: true },
+  { user: 'ada', rate: 2, billable: false },
+  { user: 'bob', rate: 1.5, more: { user: 'ada' } },
+  { user: ['ada'], rate: '1.5', billable: 'true' },
+  { user: 1, billable: null, [ODD_NAME]: ODD_TEXT },
+  { user: 'x'.repeat(5_000), [ODD_NAME]: '' },
+];
+/** The attributes of a filter, and those of an access. */
+const FILTERS: [AttributeValues | undefined, AttributeValues | undefined][] = [
+  [{ user: 'ada' }, undefined],
+  [{ rate: 1.5 }, undefined],
+  [{ billable: false }, undefined],
+  [{ user: 'ada', billable: true }, undefined],
+  [{ user: '1' }, undefined],
+  [{ [ODD_NAME]: ODD_TEXT }, undefined],
+  [{ [ODD_NAME]: '' }, undefined],
+  [{ missing: true }, undefined],
+  [undefined, { user: 'ada' }],
+  [{ rate: 1.5 }, { user: 'ada' }],
+  [{ user: 'ada' }, { user: 'ada' }],
+  [{ user: 'bob' }, { user: 'ada' }],
+];
+
+describe('attributes in the store', () => {
+  const store = useRepository(ANY_ATTRIBUTES);
+
+  const corrected = (log: TimeLog, attributes?: Attributes, values?: Partial<TimeLogValues>) =>
+    TimeLog.record({ ...normalizedValues(log), ...values, attributes }, log.id);
+  const logsOf = async ({ projectId }: TimeLog) =>
+    (await store.repository.find({ projectIds: [projectId], period: Period.of() }, PAGE, ALL_PROJECTS)).logs;
+  /** Resolves when the feed has exactly one event of the log, with this type and its values. */
+  const published = async (log: TimeLog, type: TimeLogEvent['type']) => {
+    await eventually(async () => {
+      const events = await store.feed.eventsAfter(undefined, 1000);
+      expect(
+        events.filter((event) => event.log.id === log.id).map((event) => [event.type, event.log]),
+      ).toEqual([[type, log]]);
+    });
+  };
+
+  it.each(EXPORT_FORMATS)('exports attributes as in JSON, in %s', async (format) => {
+    const projectId = randomUUID();
+    const samples = [undefined, ...SAMPLES.map(([, attributes]) => attributes)];
+    const logs: TimeLog[] = [];
+    for (const attributes of samples) {
+      const log = newLog({ projectId, attributes });
+      await store.repository.add(log);
+      logs.push((await store.repository.get(log.id, ALL_PROJECTS))!);
+    }
+    await compareExport(store.exports, projectId, logs, format, [...CSV_COLUMNS, 'attributes']);
+  });
+
+  it.each(SAMPLES)('keeps %s unchanged', async (_what, attributes) => {
+    const log = newLog({ attributes });
+    await store.repository.add(log);
+    expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(log);
+    expect((await store.repository.get(log.id, ALL_PROJECTS))!.attributes).toEqual(attributes);
+    expect(await logsOf(log)).toEqual([log]);
+    await published(log, 'created');
+  });
+
+  it('keeps a log without attributes, which has no such property', async () => {
+    const [one, other] = [newLog(), newLog({ attributes: { other: 1 } })];
+    await Promise.all([one, other].map((log) => store.repository.add(log)));
+    const found = await store.repository.get(one.id, ALL_PROJECTS);
+    expect(found).toEqual(one);
+    expect('attributes' in found!).toBe(false);
+    expect(!('attributes' in (await logsOf(one))[0]!)).toBe(true);
+  });
+
+  it('returns the items of a page with the values of the logs', async () => {
+    const projectId = randomUUID();
+    const logs = [
+      ...SAMPLES.map(([, attributes]) => newLog({ attributes, projectId })),
+      newLog({ projectId }),
+    ];
+    for (const log of logs) await store.repository.add(log);
+    const query = [{ projectIds: [projectId], period: Period.of() }, PAGE, ALL_PROJECTS] as const;
+    const { items, total } = await store.repository.items(...query);
+    const parsed = (texts: Iterable<string>) => Array.from(texts, (text) => JSON.parse(text) as unknown);
+    expect(parsed(items)).toEqual(parsed(itemsOf(logs.toReversed())));
+    expect(await store.repository.find(...query)).toEqual({ logs: logs.toReversed(), total });
+  });
+
+  it('corrects attributes, also alone, and publishes the correction', async () => {
+    const log = newLog({ attributes: { a: 1 } });
+    await store.repository.add(log);
+    let stored = log;
+    for (const attributes of [{ a: 2 }, { a: 2, b: {} }, undefined, {}]) {
+      const correction = corrected(log, attributes);
+      expect(await store.repository.correct(correction, ALL_PROJECTS, undefined, stored)).toEqual(correction);
+      await expect(
+        store.repository.correct(correction, ALL_PROJECTS, undefined, stored),
+      ).rejects.toMatchObject({
+        code: 'PRECONDITION_FAILED',
+      });
+      expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(correction);
+      await published(correction, 'corrected');
+      stored = correction;
+    }
+  });
+
+  it('keeps attributes that a correction without an expected log lacks', async () => {
+    const log = newLog({ attributes: { a: 1, b: { c: [1] } } });
+    await store.repository.add(log);
+    const correction = corrected(log, undefined, { duration: 2 });
+    const stored = corrected(log, log.attributes, { duration: 2 });
+    expect(await store.repository.correct(correction, ALL_PROJECTS)).toEqual(stored);
+    expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(stored);
+    await published(stored, 'corrected');
+    expect(await store.repository.correct(corrected(log, {}), ALL_PROJECTS)).toEqual(corrected(log, {}));
+  });
+
+  it('publishes no correction that changes nothing, whatever the order of properties', async () => {
+    const log = newLog({ attributes: { a: 1, b: { c: [1, 2], d: null } } });
+    await store.repository.add(log);
+    const same = { b: { d: null, c: [1, 2] }, a: 1.0 };
+    expect(await store.repository.correct(corrected(log, same), ALL_PROJECTS)).toEqual(log);
+    expect(await store.repository.correct(corrected(log), ALL_PROJECTS)).toEqual(log);
+    const last = newLog();
+    await store.repository.add(last);
+    await published(last, 'created');
+    await published(log, 'created');
+  });
+
+  it('adds a log once per key, and rejects the key with other attributes', async () => {
+    const projectId = randomUUID();
+    const logWith = (attributes?: Attributes) => newLog({ projectId, attributes });
+    const key = { caller: randomUUID(), text: 'key' };
+    const first = logWith({ a: 1, b: 2 });
+    expect(await store.repository.addOnce(first, key)).toBe(first.id);
+    expect(await store.repository.addOnce(logWith({ b: 2, a: 1 }), key)).toBe(first.id);
+    for (const other of [undefined, {}, { a: 1 }, { a: 1, b: '2' }, { a: 1, b: 2, c: null }]) {
+      await expect(store.repository.addOnce(logWith(other), key)).rejects.toMatchObject({
+        code: 'IDEMPOTENCY_KEY_REUSED',
+      });
+    }
+    expect(await store.repository.get(first.id, ALL_PROJECTS)).toEqual(first);
+  });
+
+  it('adds a batch of logs with and without attributes, once per key', async () => {
+    const projectId = randomUUID();
+    const batchWith = (attributes: Attributes) => [
+      ...SAMPLES.map(([, sample]) => newLog({ projectId, attributes: sample })),
+      newLog({ projectId }),
+      newLog({ projectId, attributes }),
+    ];
+    const key = { caller: randomUUID(), text: 'key' };
+    const batch = batchWith({ a: 1, b: 2 });
+    await store.repository.addAllOnce(batch, key);
+    expect((await logsOf(batch[0]!)).toReversed()).toEqual(batch);
+    const ids = batch.map(({ id }) => id);
+    expect(await store.repository.addAllOnce(batchWith({ b: 2, a: 1 }), key)).toEqual(ids);
+    await expect(store.repository.addAllOnce(batchWith({ a: 1 }), key)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
+  });
+
+  const filtered = newLogs(FILTERED);
+  beforeAll(async () => {
+    for (const log of filtered) await store.repository.add(log);
+  });
+  it.each(FILTERS)('reads the logs with the attributes %j within an access to %j', async (own, bound) => {
+    await compareReads(store, filtered, own, bound);
+  });
+  it.each<[string, 'all' | readonly string[], AttributeValues | undefined, boolean]>([
+    ['other values', ALL_PROJECTS, { user: 'bob' }, false],
+    ['no values', ALL_PROJECTS, undefined, false],
+    ['its values', ALL_PROJECTS, { user: 'ada', rate: 3 }, true],
+    ['its values in another project', [OTHER], { user: 'ada' }, false],
+    ['its values in its project', [ONE], { user: 'ada' }, true],
+  ])(
+    'within an access to attributes, gets, corrects and deletes a log with %s only if it may',
+    async (_what, projects, attributes, isVisible) => {
+      const access = { projects, attributes: { user: 'ada' } };
+      await compareChanges(store, access, isVisible, { projectId: ONE, attributes });
+    },
+  );
+});

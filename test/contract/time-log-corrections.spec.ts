@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { normalizedValues, type TimeLogValues } from '../../src/time-log/index.js';
+import { newLog } from '../support/new-log.js';
+import { DIFFERENCES, VALUES } from '../support/sample-values.js';
+import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
+import { useRepository } from './use-repository.js';
+
+const ALL = PageRequest.of(1, 1000);
+const CHANGED = { code: 'PRECONDITION_FAILED' };
+
+describe('corrections and deletions', () => {
+  const store = useRepository();
+  /** Expects the logs of a project, newest first, with their count and sum. */
+  async function expectLogs(projectId: string, logs: readonly TimeLog[], duration: string): Promise<void> {
+    const filter = { projectIds: [projectId], period: Period.of() };
+    expect(await store.repository.find(filter, ALL, ALL_PROJECTS)).toEqual({ logs, total: logs.length });
+    const sums = await store.totals.totals(filter, undefined, ALL, ALL_PROJECTS);
+    expect(sums.whole).toEqual({ count: logs.length, duration });
+  }
+  const corrected = (log: TimeLog, values: Partial<TimeLogValues>) =>
+    TimeLog.record({ ...normalizedValues(log), ...values }, log.id);
+  async function added(values?: Partial<TimeLogValues>): Promise<TimeLog> {
+    const log = newLog(values);
+    await store.repository.add(log);
+    return log;
+  }
+
+  describe('corrects a log', () => {
+    it('in all its values, with its counts and sums', async () => {
+      const [from, to] = [randomUUID(), randomUUID()];
+      const [log, other] = [
+        await added({ projectId: from, duration: 15, description: 'work', date: '2026-01-31' }),
+        await added({ projectId: from, duration: 0.1 }),
+      ];
+      const correct = async (values: TimeLogValues) => {
+        const correction = TimeLog.record(values, log.id);
+        expect(await store.repository.correct(correction, ALL_PROJECTS)).toEqual(correction);
+        expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(correction);
+        expect((await store.repository.get(log.id, ALL_PROJECTS))!.createdAt).toEqual(log.createdAt);
+        return correction;
+      };
+      const values = { projectId: from, duration: 1.5, description: 'work', date: '2026-01-31' };
+      await expectLogs(from, [other, await correct(values)], '1.6');
+      await expectLogs(from, [await correct({ ...values, date: '9999-12-31' }), other], '1.6');
+      await expectLogs(to, [await correct({ projectId: to, duration: 0.2, date: '0001-01-01' })], '0.2');
+      await expectLogs(from, [other], '0.1');
+    });
+
+    it('and resolves with it if nothing changes', async () => {
+      const log = await added({ duration: 0.1 + 0.2, description: 'é' });
+      expect(await store.repository.correct(log, ALL_PROJECTS)).toEqual(log);
+      await expectLogs(log.projectId, [log], '0.30000000000000004');
+    });
+
+    it('but never creates one', async () => {
+      const log = newLog();
+      expect(await store.repository.correct(log, ALL_PROJECTS)).toBe(undefined);
+      await expectLogs(log.projectId, [], '0');
+    });
+
+    it('as a whole during concurrent corrections', async () => {
+      const log = await added();
+      const corrections = Array.from({ length: 20 }, (_, index) =>
+        corrected(log, {
+          duration: index + 1,
+          description: String(index + 1),
+          date: `2026-01-${index + 10}`,
+        }),
+      );
+      const outcomes = await Promise.all(
+        corrections.map((one) => store.repository.correct(one, ALL_PROJECTS)),
+      );
+      expect(outcomes).toEqual(corrections);
+      const last = (await store.repository.get(log.id, ALL_PROJECTS))!;
+      expect(corrections.some((one) => isDeepStrictEqual(one, last))).toBe(true);
+      await expectLogs(log.projectId, [last], String(last.duration));
+    });
+  });
+
+  describe('deletes a log', () => {
+    it('once, with its counts and sums', async () => {
+      const projectId = randomUUID();
+      const [log, other] = [
+        await added({ projectId, duration: 0.1 }),
+        await added({ projectId, duration: 0.2 }),
+      ];
+      expect(await store.repository.delete(log.id, ALL_PROJECTS)).toEqual(log);
+      expect(await store.repository.get(log.id, ALL_PROJECTS)).toBe(undefined);
+      await expectLogs(projectId, [other], '0.2');
+      expect(await store.repository.delete(log.id, ALL_PROJECTS)).toBe(undefined);
+      expect(await store.repository.correct(log, ALL_PROJECTS)).toBe(undefined);
+      await expectLogs(projectId, [other], '0.2');
+    });
+
+    it('for one of many concurrent callers', async () => {
+      const log = await added();
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, () => store.repository.delete(log.id, ALL_PROJECTS)),
+      );
+      expect(outcomes.filter(Boolean).length).toBe(1);
+      await expectLogs(log.projectId, [], '0');
+    });
+
+    it('permanently, also during concurrent corrections', async () => {
+      const log = await added();
+      const corrections = Array.from({ length: 20 }, (_, index) => corrected(log, { duration: index + 2 }));
+      const [deleted] = await Promise.all([
+        store.repository.delete(log.id, ALL_PROJECTS),
+        ...corrections.map((one) => store.repository.correct(one, ALL_PROJECTS)),
+      ]);
+      expect([deleted?.id, deleted?.projectId]).toEqual([log.id, log.projectId]);
+      await expectLogs(log.projectId, [], '0');
+    });
+  });
+
+  describe('changes a log only if it has the expected values', () => {
+    it.each(DIFFERENCES)('of which %s may differ', async (_name, value) => {
+      const log = await added(VALUES);
+      const other = corrected(log, value);
+      for (const correction of [other, log]) {
+        expect(await store.repository.correct(correction, ALL_PROJECTS)).toEqual(correction);
+        expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(correction);
+      }
+      const correct = (expected: TimeLog) =>
+        store.repository.correct(other, ALL_PROJECTS, undefined, expected);
+      const remove = (expected: TimeLog) =>
+        store.repository.delete(log.id, ALL_PROJECTS, undefined, expected);
+      for (const change of [correct, remove]) await expect(change(other)).rejects.toMatchObject(CHANGED);
+      expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(log);
+      expect(await correct(log)).toEqual(other);
+      // Also if the log has the new values already.
+      for (const change of [correct, remove]) await expect(change(log)).rejects.toMatchObject(CHANGED);
+      expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(other);
+      expect(await correct(other)).toEqual(other);
+      expect(await remove(other)).toEqual(other);
+      for (const change of [correct, remove]) expect(await change(other)).toBe(undefined);
+    });
+
+    it('for one of many concurrent callers', async () => {
+      const log = await added();
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) =>
+          store.repository.correct(corrected(log, { duration: index + 2 }), ALL_PROJECTS, undefined, log),
+        ),
+      );
+      const [made, ...others] = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      expect([made, others]).toEqual([await store.repository.get(log.id, ALL_PROJECTS), []]);
+      await expectLogs(log.projectId, [made!], String(made!.duration));
+    });
+
+    it('in a transaction, which also gets it', async () => {
+      const log = await added(VALUES);
+      const other = corrected(log, { duration: 2 });
+      await store.repository.transact(async (transaction) => {
+        const writes = store.repository.within(transaction);
+        expect(await writes.get(log.id, ALL_PROJECTS)).toEqual(log);
+        expect(await writes.correct(other, ALL_PROJECTS, undefined, log)).toEqual(other);
+        expect(await writes.get(log.id, ALL_PROJECTS)).toEqual(other);
+        await expect(writes.correct(log, ALL_PROJECTS, undefined, log)).rejects.toMatchObject(CHANGED);
+        await expect(writes.delete(log.id, ALL_PROJECTS, undefined, log)).rejects.toMatchObject(CHANGED);
+      });
+      expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(other);
+    });
+  });
+
+  it('finds the first log of a key, even if corrected or deleted', async () => {
+    const key = { caller: randomUUID(), text: 'key' };
+    const values = { projectId: randomUUID(), duration: 15 };
+    const [log, again] = [newLog(values), newLog(values)];
+    const retry = async () => [
+      await store.repository.addOnce(again, key),
+      await store.repository.known(again, key),
+    ];
+    expect(await store.repository.known(again, key)).toBe(undefined);
+    expect(await store.repository.addOnce(log, key)).toBe(log.id);
+    expect(await store.repository.correct(corrected(log, { duration: 1.5 }), ALL_PROJECTS)).not.toBe(
+      undefined,
+    );
+    expect(await retry()).toEqual([log.id, log.id]);
+    expect(await store.repository.known(again, { ...key, text: 'other' })).toBe(undefined);
+    for (const use of ['addOnce', 'known'] as const)
+      await expect(store.repository[use](corrected(again, { duration: 1.5 }), key)).rejects.toMatchObject({
+        code: 'IDEMPOTENCY_KEY_REUSED',
+      });
+    expect(await store.repository.delete(log.id, ALL_PROJECTS)).not.toBe(undefined);
+    expect(await retry()).toEqual([log.id, log.id]);
+    await expectLogs(log.projectId, [], '0');
+  });
+
+  it('keeps the values of a hook with their key, but compares those that were sent', async () => {
+    const sent = { projectId: randomUUID(), duration: 15 };
+    const stamped = { ...sent, description: 'stamped' };
+    const newReplaced = () => TimeLog.replace(newLog(sent), { ...VALUES, ...stamped });
+    const [key, keyOfBatch] = ['one', 'batch'].map((text) => ({ caller: randomUUID(), text }));
+    const [log, ...batch] = [newReplaced(), newReplaced(), newReplaced()];
+    expect(await store.repository.addOnce(log, key!)).toBe(log.id);
+    expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(log);
+    expect(await store.repository.known(newLog(sent), key!)).toBe(log.id);
+    await expect(store.repository.known(newLog(stamped), key!)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
+    const ids = batch.map(({ id }) => id);
+    expect(await store.repository.addAllOnce(batch, keyOfBatch!)).toEqual(ids);
+    expect(await store.repository.knownAll([newLog(sent), newLog(sent)], keyOfBatch!)).toEqual(ids);
+    const values = async (some = key!) =>
+      (await store.repository.replaced(some))?.map((one) => normalizedValues(one));
+    expect(await values()).toEqual([normalizedValues(log)]);
+    expect(await values(keyOfBatch)).toEqual(batch.map((one) => normalizedValues(one)));
+    expect(await values({ ...key!, text: 'other' })).toBe(undefined);
+  });
+
+  it('locks a log that a transaction gets to change it', async () => {
+    const [log, gone] = [await added({ duration: 1 }), newLog()];
+    const rolledBack = store.repository.transact(async (transaction) => {
+      await store.repository.within(transaction).add(gone);
+      throw new Error('no');
+    });
+    await expect(rolledBack).rejects.toMatchObject({ message: 'no' });
+    expect(await store.repository.get(gone.id, ALL_PROJECTS)).toBeUndefined();
+    const increase = () =>
+      store.repository.transact(async (transaction) => {
+        const writes = store.repository.within(transaction);
+        const { duration } = (await writes.get(log.id, ALL_PROJECTS, true))!;
+        await writes.correct(corrected(log, { duration: duration + 1 }), ALL_PROJECTS);
+      });
+    await Promise.all(Array.from({ length: 10 }, increase));
+    await expectLogs(log.projectId, [corrected(log, { duration: 11 })], '11');
+  });
+});

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { EXPORT_FORMATS, type ExportedLogs, type ExportRequest } from '../../src/export/index.js';
+import { parseEventId } from '../../src/feed/index.js';
+import { logResponse } from '../../src/time-log/index.js';
+import { eventually } from '../support/eventually.js';
+import { newLog } from '../support/new-log.js';
+import { LONG_TEXTS, NUMBERS, TEXTS } from '../support/sample-values.js';
+import { ALL_PROJECTS, Period } from '../support/storage.js';
+import { compareExport, textOf } from './compare-export.js';
+import { useRepository } from './use-repository.js';
+
+describe('exports', () => {
+  const store = useRepository();
+  const run = <T>(request: Partial<ExportRequest>, use: (logs: ExportedLogs) => Promise<T>) =>
+    store.exports.export(
+      { filter: { period: Period.of() }, format: 'ndjson', access: ALL_PROJECTS, ...request },
+      use,
+    );
+
+  it.each(EXPORT_FORMATS)('all values as in JSON, in %s', async (format) => {
+    const projectId = randomUUID();
+    const logs = [
+      ...[...TEXTS, ...LONG_TEXTS].map((description) => newLog({ projectId, description })),
+      ...NUMBERS.map((duration) => newLog({ projectId, duration })),
+    ];
+    await compareExport(store.exports, projectId, [], format);
+    for (const log of logs) await store.repository.add(log);
+    await compareExport(store.exports, projectId, logs, format);
+  });
+
+  it('what is there at one moment, with the place of the feed at that moment', async () => {
+    const log = newLog();
+    await store.repository.add(log);
+    const placeOf = (request: Partial<ExportRequest> = {}) =>
+      run(request, async ({ lastEventId }) => lastEventId);
+    const place = await placeOf();
+    expect((await run({}, textOf)).includes(JSON.stringify(logResponse(log).data))).toBe(true);
+    const next = newLog();
+    await store.repository.add(next);
+    const filter = { projectIds: [log.projectId], period: Period.of() };
+    const page = await store.feed.eventsOfProjects([next.projectId], await placeOf({ filter }), 1000);
+    expect(page.events.every((event) => event.log.id !== log.id)).toBe(true);
+    await eventually(async () => {
+      const events = await store.feed.eventsAfter(parseEventId(place!), 1000);
+      // Events of other transactions may come again.
+      expect(events.at(-1)?.log).toEqual(next);
+    });
+  });
+
+  it('and ends when the signal or the reader does', async () => {
+    await store.repository.add(newLog());
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    await expect(
+      run({ format: 'csv', signal: stop.signal }, async (logs) => {
+        stop.abort(reason);
+        return textOf(logs);
+      }),
+    ).rejects.toBe(reason);
+    await expect(
+      run({ format: 'csv' }, async ({ content }) => {
+        for await (const bytes of content) if (bytes.length > 0) throw reason;
+      }),
+    ).rejects.toBe(reason);
+    expect(await run({}, async () => 1)).toBe(1);
+  });
+});

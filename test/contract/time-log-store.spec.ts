@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { GROUPINGS } from '../../src/totals/index.js';
+import {
+  itemsOf,
+  normalizedValues,
+  type TimeLogAccess,
+  type TimeLogFilter,
+  type TimeLogValues,
+} from '../../src/time-log/index.js';
+import { newLog } from '../support/new-log.js';
+import { DIFFERENCES, LONG_TEXTS, NUMBERS, TEXTS } from '../support/sample-values.js';
+import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
+import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
+import { useRepository } from './use-repository.js';
+
+const ALL = PageRequest.of(1, 1000);
+/** The smallest and the largest id. */
+const PROJECTS = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+
+describe('the store of time logs', () => {
+  const store = useRepository();
+
+  const listed = (filter: TimeLogFilter, page = ALL) => store.repository.find(filter, page, ALL_PROJECTS);
+  const of = (projectId: string) => ({ projectIds: [projectId], period: Period.of() });
+  /** Adds logs of a new project in this order. Returns them with a filter for the project. */
+  async function addAll(values: Partial<TimeLogValues>[]) {
+    const projectId = randomUUID();
+    const logs = values.map((some) => newLog({ ...some, projectId }));
+    for (const log of logs) await store.repository.add(log);
+    return { logs, projectId, filter: of(projectId) };
+  }
+
+  it('returns a log as it was added, and nothing for an unknown id', async () => {
+    const { logs, filter } = await addAll([{ duration: 1.5, description: 'work', date: '2024-02-29' }]);
+    const found = [(await listed(filter)).logs[0], await store.repository.get(logs[0]!.id, ALL_PROJECTS)];
+    for (const log of found) {
+      expect(log).toEqual(logs[0]);
+      expect(log instanceof TimeLog).toBe(true);
+      expect(log!.createdAt).toEqual(logs[0]!.createdAt);
+    }
+    expect(await store.repository.get(randomUUID(), ALL_PROJECTS)).toBe(undefined);
+  });
+
+  it('returns all values unchanged, also as the items of a page', async () => {
+    const { logs, filter } = await addAll([
+      ...[...TEXTS, ...LONG_TEXTS].map((description) => ({ description })),
+      ...NUMBERS.map((duration) => ({ duration })),
+    ]);
+    expect(await listed(filter)).toEqual({ logs: logs.toReversed(), total: logs.length });
+    const { items, total } = await store.repository.items(filter, ALL, ALL_PROJECTS);
+    expect([[...items], total]).toEqual([[...itemsOf(logs.toReversed())], logs.length]);
+    for (const projectId of PROJECTS) {
+      const log = newLog({ projectId });
+      await store.repository.add(log);
+      expect((await listed(of(projectId))).logs[0]).toEqual(log);
+    }
+  });
+
+  it('rejects a second log with the same id and keeps the first', async () => {
+    const { logs, filter } = await addAll([{ description: 'first' }]);
+    await expect(
+      store.repository.add(
+        TimeLog.record({ ...normalizedValues(logs[0]!), description: 'second' }, logs[0]!.id),
+      ),
+    ).rejects.toThrow();
+    expect(await listed(filter)).toEqual({ logs, total: 1 });
+  });
+
+  it('reads the logs that a filter and an access select, newest first', async () => {
+    const logs = newLogs();
+    for (const log of logs.toSorted((a, b) => a.duration - b.duration)) await store.repository.add(log);
+    await compareReads(store, logs);
+  });
+
+  it.each<[string, string, readonly string[], boolean]>([
+    ['of its project', ONE, [ONE], true],
+    ['of one of its projects', OTHER, [ONE, OTHER], true],
+    ['of another project', OTHER, [ONE], false],
+    ['of any project', ONE, [], false],
+  ])(
+    'within an access, gets, corrects and deletes a log %s only if it may',
+    (_what, projectId, access, isVisible) => compareChanges(store, access, isVisible, { projectId }),
+  );
+
+  it('has each log on one page, with the total on each, also past the end', async () => {
+    const dates = [1, 2, 1, 3, 1, 3, 1].map((day) => ({ date: `2026-01-0${day}` }));
+    const { filter } = await addAll(dates);
+    const { logs } = await listed(filter);
+    for (const limit of [1, 2, 3, 7, 8, 1000])
+      for (const number of [1, 2, 3, 4, 7, 8, Number.MAX_SAFE_INTEGER]) {
+        const start = (number - 1) * limit;
+        const expected = { logs: logs.slice(start, start + limit), total: 7 };
+        expect(await listed(filter, PageRequest.of(number, limit))).toEqual(expected);
+      }
+  });
+
+  it('returns the logs after a place, each once while others are added', async () => {
+    const dates = [1, 2, 1, 3, 1, 3, 1].map((day) => ({ date: `2026-01-0${day}` }));
+    const { projectId, filter } = await addAll(dates);
+    const { projectId: other } = await addAll([{ date: '2026-01-02' }]);
+    const { logs } = await listed(filter);
+    const seen: TimeLog[] = [];
+    for (let rest = 4; rest > 0; rest--) {
+      seen.push(...(await store.repository.after(filter, seen.at(-1), 2, ALL_PROJECTS)));
+      await store.repository.add(newLog({ projectId, date: rest % 2 ? '2026-01-03' : '9999-12-31' }));
+    }
+    expect(seen).toEqual(logs);
+    const period = Period.of('2026-01-02', '2026-01-02');
+    const first = async (some: TimeLogFilter, access: TimeLogAccess) =>
+      (await store.repository.after(some, undefined, 1000, access)).map(({ id }) => id);
+    const [, , ofDay] = logs.map(({ id }) => id);
+    expect(await first({ ...filter, period }, ALL_PROJECTS)).toEqual([ofDay]);
+    expect(await first({ period }, [projectId])).toEqual([ofDay]);
+    expect(await first({ ...filter, period }, [other])).toEqual([]);
+    expect(await first({ period }, [])).toEqual([]);
+    const all = await store.repository.after({ period }, undefined, 1000, ALL_PROJECTS);
+    expect(all).toEqual((await listed({ period })).logs);
+    expect(all.length >= 2).toBe(true);
+  });
+
+  it('keeps all logs that are added at once, and returns up to 1000', async () => {
+    const projectId = randomUUID();
+    const logs = Array.from({ length: 1001 }, () => newLog({ projectId }));
+    await Promise.all(logs.map((log) => store.repository.add(log)));
+    expect(await listed(of(projectId))).toEqual({ logs: logs.slice(1).toReversed(), total: 1001 });
+  });
+
+  it('reads pages and totals from one snapshot each while logs are added', async () => {
+    const projectId = randomUUID();
+    const filter = of(projectId);
+    const adding = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let number = 0; number < 10; number++) await store.repository.add(newLog({ projectId }));
+      }),
+    );
+    const pages = Array.from({ length: 30 }, () => listed(filter));
+    const groupings = Array.from({ length: 5 }, () => [undefined, ...GROUPINGS]).flat();
+    const sums = groupings.map((by) => store.totals.totals(filter, by, ALL, ALL_PROJECTS));
+    for (const { logs, total } of await Promise.all(pages)) expect(logs.length).toBe(total);
+    for (const { whole, groups } of await Promise.all(sums)) {
+      expect(whole.duration).toBe(String(whole.count));
+      for (const { count, duration } of groups) expect({ count, duration }).toEqual(whole);
+    }
+    await adding;
+    expect((await listed(filter)).total).toBe(80);
+  });
+
+  describe('adds a log once per key', () => {
+    const outcomesOf = (logs: readonly TimeLog[]) => {
+      const key = { caller: 'alice', text: randomUUID() };
+      return Promise.all(
+        logs.map((log) =>
+          store.repository.addOnce(log, key).catch((error: unknown) => (error as { code?: unknown }).code),
+        ),
+      );
+    };
+
+    it.each(DIFFERENCES)('and rejects the key with another %s', async (_name, other) => {
+      const projectId = randomUUID();
+      const [first, second] = [newLog({ projectId }), newLog({ projectId })];
+      const key = { caller: randomUUID(), text: ' ~' };
+      expect(await store.repository.addOnce(first, key)).toBe(first.id);
+      await expect(store.repository.addOnce(newLog({ projectId, ...other }), key)).rejects.toMatchObject({
+        code: 'IDEMPOTENCY_KEY_REUSED',
+      });
+      expect(await store.repository.addOnce(second, key)).toBe(first.id);
+      expect(await listed(of(projectId))).toEqual({ logs: [first], total: 1 });
+    });
+
+    it('but separates the keys of different callers, and different keys of one', async () => {
+      const logs = Array.from({ length: 4 }, () => newLog());
+      const [one, other] = [randomUUID(), randomUUID()];
+      const keys = [one, other].flatMap((caller) => ['a', 'A'].map((text) => ({ caller, text })));
+      const ids = await Promise.all(logs.map((log, index) => store.repository.addOnce(log, keys[index]!)));
+      expect(ids).toEqual(logs.map(({ id }) => id));
+    });
+
+    it('also during concurrent retries', async () => {
+      const projectId = randomUUID();
+      const logs = Array.from({ length: 50 }, () => newLog({ projectId }));
+      const ids = new Set(await outcomesOf(logs));
+      const found = await listed(of(projectId));
+      expect(found.total).toBe(1);
+      expect(ids).toEqual(new Set([found.logs[0]!.id]));
+    });
+
+    it('and stores one of several concurrent logs with different values', async () => {
+      const projectId = randomUUID();
+      const logs = [1, 2, 3].map((duration) => newLog({ projectId, duration }));
+      const outcomes = await outcomesOf(logs);
+      const found = await listed(of(projectId));
+      expect(found.total).toBe(1);
+      expect(outcomes.toSorted()).toEqual(
+        [found.logs[0]!.id, 'IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_REUSED'].toSorted(),
+      );
+    });
+
+    it('and leaves the key free if the log is rejected', async () => {
+      const first = newLog();
+      await store.repository.add(first);
+      const key = { caller: randomUUID(), text: 'key' };
+      await expect(store.repository.addOnce(first, key)).rejects.toThrow();
+      const second = newLog({ projectId: first.projectId });
+      expect(await store.repository.addOnce(second, key)).toBe(second.id);
+    });
+  });
+
+  it('calls listeners after each change', async () => {
+    const listened = store.repository;
+    let times = 0;
+    listened.onRecorded(() => times++);
+    const log = newLog();
+    await listened.add(log);
+    expect(times).toBe(1);
+    await listened.addOnce(newLog(), { caller: 'p', text: 'k' });
+    expect(times).toBe(2);
+    await listened.correct(TimeLog.record({ ...normalizedValues(log), duration: 2 }, log.id), ALL_PROJECTS);
+    expect(times).toBe(3);
+    await listened.delete(log.id, ALL_PROJECTS);
+    expect(times).toBe(4);
+    await listened.delete(log.id, ALL_PROJECTS);
+    await listened.correct(log, ALL_PROJECTS);
+    expect(times).toBe(4);
+    await listened.addAll([newLog(), newLog()]);
+    expect(times > 4).toBe(true);
+  });
+});

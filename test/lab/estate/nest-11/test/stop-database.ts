@@ -1,0 +1,3 @@
+declare const stopDatabase: () => Promise<void>;
+
+export default () => stopDatabase();
