@@ -14,7 +14,6 @@ export function firstMiddleware(
 ) {
   /** One function for all responses, instead of a closure for each. */
   function whenClosed(this: Response): void {
-    server.forget(this);
     const request = this.req as IdentifiedRequest;
     const milliseconds = performance.now() - request.startedAt;
     for (const notify of onClose) notify(request, this, milliseconds);
@@ -24,7 +23,7 @@ export function firstMiddleware(
     identified.id = requestIdOf(request);
     identified.startedAt = performance.now();
     stateOf(request).remainingWaitMs = deadline;
-    server.responses.add(response);
+    server.track(response);
     response.on('close', whenClosed);
     const headers = commonHeaders(identified);
     for (const name in headers) response.setHeader(name, headers[name]!);

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { responseForKind, type ErrorCode } from '../../errors/src/index.js';
-import type { EdgeServer } from './edge.server.js';
+import { type EdgeServer, isQueued } from './edge.server.js';
 import { commonHeaders } from './first-middleware.js';
 
 /** The time that a refused connection stays open, so that a client that still sends can read. */
@@ -32,12 +32,12 @@ export function answerNodeErrors(
 
   /** Refuses the rest of a connection. Only completely received requests get their responses. */
   function refuseNext(socket: Duplex, error: ErrorCode, request?: IncomingMessage): void {
-    const responses = [...server.responses].filter(({ req }) => req.socket === socket);
-    const lastComplete = responses.findLast(({ req }) => req.complete);
-    if (lastComplete) closeAfter(lastComplete, socket);
-    // The client would read a second response as the body of the first.
-    else if (responses[0]?.headersSent) socket.destroy();
-    else refuse(socket, error, request ?? responses[0]?.req);
+    const last = server.lastResponseOf(socket);
+    const isIncomplete = last?.req.complete === false;
+    if (last?.writableFinished === false && !isIncomplete) closeAfter(last, socket);
+    // The client would take the refusal for a part of this response, or for an earlier one.
+    else if (isIncomplete && (last.headersSent || isQueued(last))) socket.destroy();
+    else refuse(socket, error, request ?? (isIncomplete ? last.req : undefined));
   }
 
   /** Writes an error response directly to a socket, and closes the socket. */
