@@ -17,8 +17,8 @@ export interface FeedPage {
 }
 
 /**
- * The port to the store of events. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable. An
- * adapter that removes the records of deletions throws DomainError GONE for a place before them.
+ * The port to the store of events. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable, and
+ * GONE for a place before deletions that were forgotten.
  */
 export abstract class FeedRepository {
   /**

@@ -50,7 +50,7 @@ export function itemJson<Source>(
   return `${json},"createdAt":"${isoText(createdAtOf(id))}"}`;
 }
 
-/** Yields the JSON of each log as an item, without fields that the adapter of a host adds. */
+/** Yields the JSON of each log as an item. */
 export function* itemsOf(logs: readonly TimeLog[]): Generator<string> {
   for (const log of logs) yield itemJson(log.id, log, valueJson);
 }

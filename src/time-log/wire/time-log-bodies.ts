@@ -20,7 +20,7 @@ export interface TimeLogResponse {
   readonly data: TimeLogBody;
 }
 
-/** Returns only the documented fields, even if the adapter of a host adds others. */
+/** Returns the documented fields of a log. */
 export function bodyOf(log: TimeLog): TimeLogBody {
   const body: Record<string, unknown> = { id: log.id };
   for (const name of VALUE_NAMES) if (log[name] !== undefined) body[name] = log[name];

@@ -41,9 +41,4 @@ describe('totals', () => {
     });
     expect(JSON.parse(JSON.stringify(response))).toEqual(response);
   });
-
-  it('have no field that an adapter adds', () => {
-    const group = { projectId, count: 1, duration: '1', secret: 1 };
-    expect(totalsJson({ ...totals, groups: [group] }, page)).not.toContain('secret');
-  });
 });

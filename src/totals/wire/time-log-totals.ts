@@ -26,7 +26,7 @@ export function totalsResponse(totals: Totals, page: PageRequest): TotalsRespons
   return JSON.parse(totalsJson(totals, page), replaceInfinity) as TotalsResponse;
 }
 
-/** Returns only the documented fields, even if the adapter of a host adds others. */
+/** Returns the members that identify a group. */
 function groupKeyOf({ projectId, from, to }: Partial<ProjectSum & PeriodSum>): object {
   return { projectId, from, to };
 }
