@@ -16,7 +16,7 @@ Saves the data of the configured database to FILE, which must not exist. The ser
     return withDatabase(context, async (database) => {
       const { migrationUrl: url, migrationSetting: setting } = database;
       const source = { url, setting, entities, migrations, backupMetadata, report, signal: context.signal };
-      const counts = await createFile(file, 'backup', (target) => backup({ ...source, target }));
+      const counts = await createFile(file, (target) => backup({ ...source, target }));
       await database.keepOwner(file);
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
       return `saved ${file}: ${rows.join(', ')}`;

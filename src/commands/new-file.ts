@@ -8,22 +8,18 @@ import { codeOf } from '../database/setup/index.js';
 const DISK_FULL = /^(?:ENOSPC|EDQUOT|EFBIG)$/;
 
 /**
- * Creates a file, such as a `backup`, which gets its name when it is complete. Throws an Error with a
+ * Creates the file of a backup, which gets its name when it is complete. Throws an Error with a
  * message of one line if the file exists or cannot be written.
  */
-export async function createFile<T>(
-  file: string,
-  kind: 'backup' | 'export',
-  write: (content: Writable) => Promise<T>,
-): Promise<T> {
+export async function createFile<T>(file: string, write: (content: Writable) => Promise<T>): Promise<T> {
   const refuseExisting = () => {
-    if (existsSync(file)) throw new Error(`${file} exists already: give the ${kind} another name`);
+    if (existsSync(file)) throw new Error(`${file} exists already: give the backup another name`);
   };
   refuseExisting();
   const part = `${file}.part`;
   const handle = await open(part, 'wx', 0o600).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw writeError(file, error);
-    throw new Error(`${part} exists: another ${kind} is running; if it was interrupted, remove the file`);
+    throw new Error(`${part} exists: another backup is running; if it was interrupted, remove the file`);
   });
   try {
     const result = await write(handle.createWriteStream({ flush: true }));

@@ -2,7 +2,6 @@ import type { DataSource } from 'typeorm';
 import { entities, migrations } from '../app.module.js';
 import { codeOf, migrate, openDataSource, plainOptions, requireAllRows } from '../database/setup/index.js';
 import { Database } from '../database/index.js';
-import type { Config } from '../process/config.js';
 import { type CommandContext, type FailedResult, withDatabase } from './run-command.js';
 
 /** SQLSTATE of a statement with a function or a table that does not exist. */
@@ -15,7 +14,7 @@ const UNDEFINED: readonly unknown[] = ['42883', '42P01'];
 export function withOwnerDatabase(
   context: CommandContext,
   purpose: string,
-  action: (database: Database, dataSource: DataSource, config: Config) => Promise<string | FailedResult>,
+  action: (database: Database, dataSource: DataSource) => Promise<string | FailedResult>,
 ): Promise<string | FailedResult> {
   return withDatabase(context, async ({ migrationUrl: url, migrationSetting: setting }, config) => {
     // The schema of an external database is changed only by the service and `npm run migrate`.
@@ -23,7 +22,7 @@ export function withOwnerDatabase(
     const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 2 }, setting);
     try {
       await requireAllRows(dataSource, setting);
-      return await action(new Database(dataSource), dataSource, config);
+      return await action(new Database(dataSource), dataSource);
     } catch (error) {
       if (!UNDEFINED.includes(codeOf(error))) throw error;
       throw new Error(`the database has no ${purpose} yet: run npm run migrate to create them`, {

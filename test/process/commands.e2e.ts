@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -209,55 +209,6 @@ describe('the commands on the embedded database', () => {
   });
 });
 
-describe('the export command', () => {
-  const database = useTestDatabase();
-  const inFolder = useFolder('time-logs-export-');
-  const [project, other] = uuids(2);
-  const file = () => inFolder('logs.csv');
-  const exported = (...args: string[]) => run('export', args, { DATABASE_URL: database.url });
-  const HEADER = 'id,projectId,date,duration,description,createdAt';
-  const ROW = `019c1370-4e1b-7000-8000-000000000001,${project},2026-01-31,1,"",2026-01-31T09:44:13.083Z`;
-  beforeEach(() =>
-    queryOnce(
-      database.url,
-      `truncate time_logs;
-       insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', '${project}', 1, '', '2026-01-31')`,
-    ),
-  );
-
-  it('writes the logs to a file of its own, and prints the place in the feed of all', async () => {
-    const { code, stdout } = await exported(file());
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(new RegExp(`^exported ${file()}\\nLast-Event-ID: \\d+-f[-f]+[ef]\\n$`)),
-    ]);
-    expect(await readFile(file(), 'utf8')).toBe(`${HEADER}\n${ROW}\n`);
-    expect((await stat(file())).mode & 0o777).toBe(0o600);
-    expect(await exported(file())).toEqual(refused(`${file()} exists already: give the export another name`));
-  });
-
-  it.each([
-    [['--project', other!], []],
-    [['--project', project!.toUpperCase(), '--project', other!, '--from', '2026-01-31'], [ROW]],
-    [['--to', '2026-01-30'], []],
-  ])('filters by projects and days: %j', async (args, rows) => {
-    const target = inFolder(`${args.length}${args[0]}.csv`);
-    const stdout = expect.stringContaining(`exported ${target}\n`);
-    expect(await exported(...args, target)).toMatchObject({ code: 0, stdout });
-    expect(await readFile(target, 'utf8')).toBe([HEADER, ...rows, ''].join('\n'));
-  });
-
-  it.each([
-    [['--project', 'x', 'file'], '--project takes a UUID'],
-    [['--format', 'xml', 'file'], 'format must be csv or ndjson'],
-    [['--from', 'x', 'file'], 'from must be'],
-    [[], 'specify one FILE'],
-  ])('explains what is wrong with %j', async (args, message) => {
-    const { code, stderr } = await exported(...args);
-    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
-  });
-});
-
 describe('the counts command', () => {
   const database = useTestDatabase();
   const counts = (...args: string[]) => run('counts', args, { DATABASE_URL: database.url });
@@ -373,18 +324,14 @@ describe('the forget command', () => {
 
 describe('a database without tables', () => {
   const empty = useTestDatabase(createTestDatabase);
-  const inFolder = useFolder('time-logs-no-tables-');
 
   it.each([
-    ['export', 'file', 'tables'],
     ['counts', 'verify', 'counts'],
     ['drop', '2020-01-01', 'functions that drop logs'],
     ['forget', '2026-01-31', 'deletions'],
   ] as const)('is reported by %s, with what to do', async (command, arg, missing) => {
-    const path = arg === 'file' ? inFolder(arg) : arg;
-    expect(await run(command, [path], { DATABASE_URL: empty.url })).toEqual(
+    expect(await run(command, [arg], { DATABASE_URL: empty.url })).toEqual(
       refused(`the database has no ${missing} yet: run npm run migrate to create them`),
     );
-    expect(await readdir(inFolder())).toEqual([]);
   });
 });

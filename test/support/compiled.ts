@@ -70,7 +70,7 @@ export const { LargeLists, TimeLogCounts, timeLogEntities, timeLogMigrations, Ty
 export const { parseEventId, TypeOrmFeedRepository } = from.feed;
 export const { connectMessages } = from.transports;
 
-const COMMANDS = ['backup', 'counts', 'drop', 'export', 'forget', 'migrate', 'restore', 'token'] as const;
+const COMMANDS = ['backup', 'counts', 'drop', 'forget', 'migrate', 'restore', 'token'] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
 /** The commands, by the names that npm knows them by. */
