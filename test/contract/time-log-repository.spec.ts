@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DomainError } from '../../libs/errors/src/index.js';
-import { normalizedValues, type TimeLogAccess, type TimeLogValues } from '../../src/time-log/index.js';
+import {
+  type Attributes,
+  normalizedValues,
+  type TimeLogAccess,
+  type TimeLogValues,
+} from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import {
   ALL_PROJECTS,
@@ -140,6 +145,20 @@ describe('corrections of what SQL has stored', () => {
       changed,
     );
     expect(await rowOf()).toMatchObject(stored);
+  });
+
+  it.each<[string, object, string]>([
+    ['has another value', { added: 'x' }, '{"rate": 0.1234567890123456789012, "added": "x"}'],
+    ['is removed', { added: undefined }, '{"rate": 0.1234567890123456789012}'],
+  ])('keep the other attributes as they are stored if one %s', async (_what, changed, stored) => {
+    await database.dataSource.query(
+      `update time_logs set attributes = attributes - 'large' || '{"added": 1}'`,
+    );
+    await service.patch(id, (log) => {
+      const attributes = JSON.stringify({ ...log.attributes, ...changed });
+      return { ...normalizedValues(log), attributes: JSON.parse(attributes) as Attributes };
+    });
+    expect((await rowOf()).attributes).toBe(stored);
   });
 
   it('keep attributes of which a host or a client has a copy', async () => {

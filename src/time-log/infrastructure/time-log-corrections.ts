@@ -45,10 +45,11 @@ export class TimeLogCorrections {
     within: Statements = this.database,
   ): Promise<TimeLog | undefined> {
     const { valueNames, nextParameter } = this.rows;
-    const values = this.rows.replacements('log', expected === undefined);
     const allowed = accessCondition(access, nextParameter);
+    const first = nextParameter + allowed.parameters.length;
+    const values = this.rows.replacements('log', expected && first);
     const version = `log as version, (${valueNames}) is distinct from (${values}) as differs,
-                     ${this.isUnexpected(expected, nextParameter + allowed.parameters.length)} as is_unexpected`;
+                     ${this.isUnexpected(expected, first)} as is_unexpected`;
     const statement = new TextStatement(
       `with seen as materialized (
          select id, ${version} from ${this.table} log
@@ -67,8 +68,9 @@ export class TimeLogCorrections {
        )
        select ${this.rows.selection('version')}, is_unexpected::text, is_dropped::text from outcome`,
     );
-    const parameters = [...this.rows.correctionOf(log, expected), ...allowed.parameters];
-    if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
+    const parameters = [...this.rows.valuesOf(log), ...allowed.parameters];
+    if (expected)
+      parameters.push(...this.rows.expectedValuesOf(expected), ...this.rows.changedAttributes(log, expected));
     const [row] = await within.change(statement, parameters, this.options);
     const [isUnexpected, isDropped] = row?.slice(-2) ?? [];
     if (isUnexpected === 'true') throw new DomainError(TIME_LOG_CHANGED);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TextRow } from '../../database/index.js';
-import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
+import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { ITEM_FIELDS, itemJson } from '../domain/time-log-item.js';
 import { COLUMN_TEXTS, type ColumnTexts, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
@@ -66,14 +66,18 @@ export class TimeLogRows {
 
   /**
    * Returns the SQL list of the new values of a log with this alias, for `valueNames`. They are the parameters of
-   * `correctionOf`, but a value that the log returns as it was sent stays as it is stored.
+   * `valuesOf`, but a value that the log returns as it was sent stays as it is stored. Attributes replace those of the
+   * expected log, whose parameters are `expectedValuesOf` from `$first` and then `changedAttributes`; without an
+   * expected log, missing attributes stay.
    */
-  replacements(log: string, keepsAttributes: boolean): string {
+  replacements(log: string, first?: number): string {
     const values = this.columns.map(({ field, type, name, replace }, index) => {
       const [stored, sent] = [`${log}.${name}`, `$${index + 1}::${type}`];
-      return field === 'attributes' && keepsAttributes
-        ? `coalesce(${sent}, ${stored})`
-        : replace(stored, sent);
+      if (field !== 'attributes') return replace(stored, sent);
+      if (first === undefined) return `coalesce(${sent}, ${stored})`;
+      const expected = `$${first + index}::${type}`;
+      const unchanged = `${expected} - $${first + this.columns.length}::text[]`;
+      return `${sent} || case jsonb_typeof(${expected}) when 'object' then ${unchanged} else '{}' end`;
     });
     return values.toSpliced(ID, 1).join(', ');
   }
@@ -97,19 +101,19 @@ export class TimeLogRows {
     return this.columns.map(({ field, write }) => write(log[field] as never));
   }
 
-  /** Returns the same for a correction. Attributes that the expected log has too stay as they were read. */
-  correctionOf(log: TimeLog, expected: TimeLog | undefined): unknown[] {
-    const values = this.valuesOf(log);
-    const stored = expected && this.storedAttributes.get(expected);
-    const isUnchanged =
-      stored !== undefined && isDeepStrictEqual(log.attributes, COLUMN_TEXTS.jsonb.read(stored));
-    return isUnchanged ? values.with(ATTRIBUTES, stored) : values;
-  }
-
   /** Returns the same for a log to compare with, whose attributes are compared as they were read. */
   expectedValuesOf(log: TimeLog): unknown[] {
     const attributes = this.storedAttributes.get(log);
     return attributes === undefined ? this.valuesOf(log) : this.valuesOf(log).with(ATTRIBUTES, attributes);
+  }
+
+  /** Returns the names of the attributes of the expected log that a corrected log has not, or has with other values. */
+  changedAttributes({ attributes }: TimeLog, expected: TimeLog): string[][] {
+    if (!this.haveAttributes) return [];
+    const text = this.expectedValuesOf(expected)[ATTRIBUTES] as string | null;
+    const stored = Object(COLUMN_TEXTS.jsonb.read(text ?? '{}')) as Attributes;
+    const names = Object.keys(stored);
+    return [names.filter((name) => !isDeepStrictEqual(attributes?.[name], stored[name]))];
   }
 
   /**
