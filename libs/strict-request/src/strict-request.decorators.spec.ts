@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readQuery } from './strict-request.decorators.js';
+import { readQuery, refuseQuery } from './strict-request.decorators.js';
 
 describe('readQuery', () => {
   it.each<[string, object]>([
@@ -40,4 +40,12 @@ describe('readQuery', () => {
     ]);
     expect(repeated.size).toBe(0);
   });
+});
+
+it('refuseQuery refuses a query also if the prefix of a host has parameters', () => {
+  const request = { originalUrl: '/tenants/1/time-logs', params: { tenant: '1' } };
+  expect(() => refuseQuery(request)).not.toThrow();
+  expect(() => refuseQuery({ ...request, originalUrl: `${request.originalUrl}?x=1` })).toThrow(
+    'unknown parameter: x',
+  );
 });
