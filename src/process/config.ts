@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readTextFile } from '../../libs/strict-url/src/text-file.js';
-import { TIME_LOG_LIMITS } from '../time-log/time-log.limits.js';
-import { GONE_SETTINGS, parseSettings, PROJECT, SECRETS, SETTINGS } from './settings.js';
-import { suggestSettings } from './suggest-setting.js';
+import { GONE_SETTINGS, parseSettings, PROJECT, SECRETS } from './settings.js';
 
 /** Invalid settings. The message has a line for each one, with its name and the valid values. */
 export class ConfigError extends Error {}
@@ -21,18 +19,16 @@ export function loadProcessConfig(
 ): Config {
   const hasDotEnv = readDotEnv();
   removeLibpqVariables(process.env);
-  const suggestions = suggestSettings(Object.keys(withoutEmpty(process.env)), SETTINGS);
   try {
     const config = loadConfig(process.env, process.stdout.isTTY);
     if (hasDotEnv) report(`settings that the environment does not set are read from ${DOT_ENV}`, 'log');
     const gone = GONE_SETTINGS.filter((name) => process.env[name]);
     if (gone.length > 0) report(`gone since 0.4, and without effect: ${gone.join(', ')}`, 'warn');
-    for (const suggestion of suggestions) report(suggestion, 'warn');
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const origin = hasDotEnv ? [`The settings come from the environment and from ${DOT_ENV}`] : [];
-    throw new ConfigError([error.message, ...suggestions, ...origin].join('\n'));
+    throw new ConfigError([error.message, ...origin].join('\n'));
   }
 }
 
@@ -81,7 +77,6 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     ...settings,
     /** Whether log lines are JSON. Otherwise they are readable text for a terminal. */
     logAsJson: settings.isProduction || !isTerminal,
-    limits: { ...settings.limits, writeQueue: TIME_LOG_LIMITS.writeQueue },
   };
 }
 

@@ -77,7 +77,7 @@ describe('validateDatabaseUrl', () => {
     ),
     ['dbname=hours', 'must not contain dbname: name the database in the path'],
     ['connection_limit=5', 'must not contain connection_limit: set POOL_SIZE'],
-    ['statement_timeout=5', 'must not contain statement_timeout: set DEADLINE'],
+    ['statement_timeout=5', 'must not contain statement_timeout: the service sets it'],
     ['sslcrl=/x', 'must not contain sslcrl, which is not supported'],
     ...['target_session_attrs', 'load_balance_hosts', 'hostaddr', 'service'].map(
       (name) =>

@@ -55,7 +55,7 @@ const QUERY_RULES: QueryRules = {
     hostaddr: SERVER,
     service: SERVER,
     fallbackapplicationname: ': use application_name',
-    statementtimeout: ': set DEADLINE',
+    statementtimeout: ': the service sets it',
     sslcrl: UNSUPPORTED,
     sslcrldir: UNSUPPORTED,
     sslpassword: UNSUPPORTED,

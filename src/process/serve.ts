@@ -70,6 +70,10 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
       logger.log(
         [`listening on port ${port} of ${config.host ?? 'all interfaces'}`, ...connections].join('; '),
       );
+      if (config.isProduction && config.host === undefined)
+        logger.warn(
+          'listening on all interfaces without TLS: behind a proxy on this machine set HOST=127.0.0.1; elsewhere keep the port in a private network',
+        );
       const noToken = token === undefined && (await lacksToken(app, config));
       if (noToken && config.isProduction)
         logger.warn('no token is valid: create one with npm run --silent token -- create --name NAME');

@@ -6,8 +6,8 @@ import {
   validateBrokerUrl,
 } from '../../libs/strict-url/src/broker-url.js';
 import { validateEventsSecret, validateSecrets } from '../../libs/strict-url/src/webhook.js';
-import { TIME_LOG_LIMITS } from '../time-log/time-log.limits.js';
 import { useVerifyFull, validateDatabaseUrl } from './database-url.js';
+import { LIMITS } from './limits.js';
 
 /** The root folder of the service. */
 export const PROJECT = join(import.meta.dirname, '..', '..', '..');
@@ -21,18 +21,14 @@ const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
 const FIELD_NAME = /^(?!\*$)[\w!#$%&'*+.^`|~-]+$/;
 
 // Messages never repeat a value: some values are secrets.
-const wholeNumber = (min: number, max: number, kind = 'a whole number') =>
-  number(/^\d{1,9}$/, min, max, `must be ${kind} from ${min} to ${max}`);
-const number = (pattern: RegExp, min: number, max: number, message: string) =>
-  z
+const wholeNumber = (min: number, max: number, kind = 'a whole number') => {
+  const message = `must be ${kind} from ${min} to ${max}`;
+  return z
     .string()
-    .regex(pattern, message)
+    .regex(/^\d{1,9}$/, message)
     .transform(Number)
     .refine((value) => value >= min && value <= max, message);
-const toMilliseconds = (seconds: number) => seconds * 1_000;
-const seconds = (max: number, initial: number) =>
-  wholeNumber(1, max, 'a whole number of seconds').default(initial).transform(toMilliseconds);
-const bytes = (min: number, max: number) => wholeNumber(min, max, 'a whole number of bytes');
+};
 const checked = (validate: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
     const message = validate(text);
@@ -151,31 +147,20 @@ const JWT = {
   attributeClaims: setting('AUTH_ATTRIBUTES', attributeClaims.optional()),
 };
 
-/** Limits for requests, waiting times and memory. Times are in milliseconds unless stated otherwise. */
-const LIMITS = {
-  headersTimeout: setting('HEADERS_TIMEOUT', seconds(600, 10)),
-  requestTimeout: setting('REQUEST_TIMEOUT', seconds(3_600, 15)),
-  keepAliveTimeout: setting('KEEP_ALIVE_TIMEOUT', seconds(3_600, 65)),
-  /** The maximum size of the request line and headers, in bytes. */
-  headersLimit: setting('HEADERS_LIMIT', bytes(4_096, 1_048_576).default(16_384)),
-  bodyLimit: setting('BODY_LIMIT', bytes(1_024, 1_048_576).default(TIME_LOG_LIMITS.bodyLimit)),
-  batchLimit: setting('BATCH_LIMIT', bytes(1_024, 8_388_608).default(TIME_LOG_LIMITS.batchLimit)),
-  // At most the time that the drain allows for a request in progress.
-  deadline: setting(
-    'DEADLINE',
-    number(/^\d(\.\d{1,3})?$/, 0.1, 5, 'must be a number of seconds from 0.1 to 5, such as 2.5')
-      .transform(toMilliseconds)
-      .default(TIME_LOG_LIMITS.deadline),
+/** The limits that are settings. */
+const CONFIGURED_LIMITS = {
+  /** In bytes. */
+  batchLimit: setting(
+    'BATCH_LIMIT',
+    wholeNumber(1_024, 8_388_608, 'a whole number of bytes').default(LIMITS.batchLimit),
   ),
   /** The maximum number of connections to the database. */
   poolSize: setting('POOL_SIZE', wholeNumber(2, 1_000).default(10)),
   /** In hours. */
   keyLifetime: setting(
     'KEY_LIFETIME',
-    wholeNumber(1, 8_784, 'a whole number of hours').default(TIME_LOG_LIMITS.keyLifetime),
+    wholeNumber(1, 8_784, 'a whole number of hours').default(LIMITS.keyLifetime),
   ),
-  /** The maximum number of verified tokens in memory. */
-  tokenCache: setting('TOKEN_CACHE', wholeNumber(1, 100_000).default(10_000)),
 };
 
 /** Settings that may come from a file, whose path is in the variable with the suffix `_FILE`. */
@@ -188,22 +173,30 @@ export const SECRETS = [
   'EVENTS_SECRET',
 ] as const;
 
-/** The names of all variables that the service reads. */
-export const SETTINGS = [
-  ...Object.values({ ...GENERAL, ...JWT, ...LIMITS }).map(({ variable }) => variable),
-  ...SECRETS.map((name) => `${name}_FILE`),
-];
+/** The names of all settings, without the forms with `_FILE`. `NODE_ENV` is a convention of Node.js. */
+export const SETTINGS = Object.values({ ...GENERAL, ...JWT, ...CONFIGURED_LIMITS })
+  .map(({ variable }) => variable)
+  .filter((variable) => variable !== 'NODE_ENV');
 
 /** The settings of 0.3 that are gone. */
-export const GONE_SETTINGS = ['MESSAGES_REPLY_QUEUES', 'WRITE_QUEUE'];
+export const GONE_SETTINGS = [
+  'BODY_LIMIT',
+  'DEADLINE',
+  'HEADERS_LIMIT',
+  'HEADERS_TIMEOUT',
+  'KEEP_ALIVE_TIMEOUT',
+  'MESSAGES_REPLY_QUEUES',
+  'REQUEST_TIMEOUT',
+  'TOKEN_CACHE',
+  'WRITE_QUEUE',
+];
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Group = Readonly<Record<string, ReturnType<typeof setting>>>;
 type ValuesOf<Settings extends Group> = { [Name in keyof Settings]: z.output<Settings[Name]['rule']> };
-type Limits = ValuesOf<typeof LIMITS>;
 type Jwt = ValuesOf<typeof JWT>;
 
-/** Returns the values of the settings. Adds an error for each invalid or contradictory one. */
+/** Returns the values of the settings. Adds an error for each invalid one. */
 export function parseSettings(variables: Variables, errors: string[]) {
   const valuesOf = <Settings extends Group>(group: Settings) => {
     const values = Object.entries(group).map(([name, { variable, rule }]) => {
@@ -221,38 +214,22 @@ export function parseSettings(variables: Variables, errors: string[]) {
     ...valuesOf(GENERAL),
     /** Undefined means that no JWTs are accepted. */
     jwt,
-    limits: valuesOf(LIMITS),
+    limits: { ...LIMITS, ...valuesOf(CONFIGURED_LIMITS) },
   };
-  if (errors.length === 0) errors.push(...contradictionsIn(variables, settings.limits));
+  if (errors.length === 0) errors.push(...missingIn(variables));
   return settings;
 }
 
-/** Returns an error for each valid setting that contradicts another one. */
-function contradictionsIn(variables: Variables, { headersTimeout, requestTimeout }: Limits): string[] {
+/** Returns an error for each setting whose partner is missing, if the service would lose or reveal logs without it. */
+function missingIn(variables: Variables): string[] {
   const errors: string[] = [];
   const isSet = (name: string) => variables[name] !== undefined;
   if (isSet('MIGRATION_DATABASE_URL') && !isSet('DATABASE_URL'))
     errors.push('MIGRATION_DATABASE_URL: needs DATABASE_URL; the embedded database needs neither');
-  if (requestTimeout < headersTimeout)
-    errors.push('REQUEST_TIMEOUT: must not be less than HEADERS_TIMEOUT, which it includes');
-  if (isSet('CORS_HEADERS') && !isSet('CORS_ORIGINS'))
-    errors.push(
-      'CORS_HEADERS: needs CORS_ORIGINS; without it no page of another origin may call the service',
-    );
-  const secretFault = validateEventsSecret(variables.EVENTS_URL, variables.EVENTS_SECRET);
-  if (secretFault !== undefined) errors.push(`EVENTS_SECRET: ${secretFault}`);
-  const hasJwts = isSet('AUTH_JWKS_URL');
-  const needsJwts = `it needs ${REQUIRED_FOR_JWTS.join(', ')}`;
-  for (const { variable } of hasJwts ? [] : Object.values(JWT))
-    if (isSet(variable)) errors.push(`${variable}: applies only to JWTs; ${needsJwts}`);
   if (isSet('AUTH_ATTRIBUTES') && !isSet('ATTRIBUTES_SCHEMA'))
     errors.push('AUTH_ATTRIBUTES: needs the file that declares these attributes in ATTRIBUTES_SCHEMA');
-  const isOff = variables.AUTH_ACCESS_TOKENS === 'off';
-  if (isOff && !hasJwts) errors.push(`AUTH_ACCESS_TOKENS: off means that no token is valid; ${needsJwts}`);
-  if (isOff && isSet('ACCESS_TOKEN'))
-    errors.push('ACCESS_TOKEN: is not accepted with AUTH_ACCESS_TOKENS=off; remove one of the two');
-  if (hasJwts && variables.ACCESS_TOKEN?.split(',').some((token) => token.split('.').length === 3))
-    errors.push('ACCESS_TOKEN: must not contain two dots with AUTH_JWKS_URL: it would be treated as a JWT');
+  const secretFault = validateEventsSecret(variables.EVENTS_URL, variables.EVENTS_SECRET);
+  if (secretFault !== undefined) errors.push(`EVENTS_SECRET: ${secretFault}`);
   return errors;
 }
 

@@ -9,7 +9,7 @@ import { create, createAll, idOf, LOG, outcome, refusal, sendBytes } from '../su
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { startTestApp } from '../support/test-app.js';
 
-describe('the limits that the environment sets', () => {
+describe('the limits of the service', () => {
   afterAll(() => service.end());
   const database = useTestDatabase();
   let service: ServiceHere & { readonly token: string };
@@ -17,18 +17,24 @@ describe('the limits that the environment sets', () => {
   beforeAll(async () => {
     // Again where a busy machine is too slow for the first connection.
     const started = await eventually(() =>
-      startHere({
-        DATABASE_URL: database.url,
-        ACCESS_TOKEN: DECLARED_TOKEN,
-        HEADERS_TIMEOUT: '1',
-        REQUEST_TIMEOUT: '1',
-        KEEP_ALIVE_TIMEOUT: '1',
-        HEADERS_LIMIT: '4096',
-        BODY_LIMIT: '2000',
-        BATCH_LIMIT: '3000',
-        DEADLINE: '0.2',
-        POOL_SIZE: '2',
-      }),
+      startHere(
+        {
+          DATABASE_URL: database.url,
+          ACCESS_TOKEN: DECLARED_TOKEN,
+          BATCH_LIMIT: '3000',
+          POOL_SIZE: '2',
+        },
+        undefined,
+        undefined,
+        {
+          headersTimeout: 1_000,
+          requestTimeout: 1_000,
+          keepAliveTimeout: 1_000,
+          headersLimit: 4_096,
+          bodyLimit: 2_000,
+          deadline: 200,
+        },
+      ),
     );
     service = { ...started, token: DECLARED_TOKEN };
   });
@@ -54,7 +60,7 @@ describe('the limits that the environment sets', () => {
   });
 
   it('bound the time for the headers and for the body', async () => {
-    // The client waits for as long as the service would without a setting.
+    // The client waits for as long as the service would with its own limits.
     const begun = [head, `${head}\r\nContent-Length: 9\r\n\r\n{`];
     const answers = await Promise.all(begun.map((bytes) => sendBytes(service, bytes)));
     expect(answers.map((answer) => answer?.status)).toEqual([408, 408]);

@@ -92,7 +92,7 @@ describe('shutdown', () => {
   });
 
   it('serves on for SHUTDOWN_DELAY seconds, while readyz already refuses, which is no alarm', async () => {
-    const service = await startService({ ...settings(), SHUTDOWN_DELAY: '3600', DEADLINE: '5' });
+    const service = await startService({ ...settings(), SHUTDOWN_DELAY: '3600' });
     started = service;
     const target = { port: service.port, token: DECLARED_TOKEN };
     expect((await send(target, '/readyz')).status).toBe(200);

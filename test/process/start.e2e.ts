@@ -5,7 +5,7 @@ import { addRows, withSql } from '../support/backup-rows.js';
 import { DECLARED_TOKEN } from '../support/environment.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { create, dataOf, list } from '../support/requests.js';
-import { startHere } from '../support/service-here.js';
+import { linesOf, startHere } from '../support/service-here.js';
 
 /** A line of the log about what the service does at every start. */
 const isRoutine = (line: string) =>
@@ -68,6 +68,18 @@ describe('a start of the service', () => {
     expect(await faultOf({ DATABASE_URL: full.url })).toMatch(
       /^there is no room for new positions after 9223372036854775807: run update .*$/,
     );
+  });
+
+  it.each([
+    [{ NODE_ENV: 'production', HOST: '' }, 1],
+    [{ NODE_ENV: 'production', HOST: '127.0.0.1' }, 0],
+    [{ HOST: '' }, 0],
+  ])('says with %j in %i lines that it listens on all interfaces without TLS', async (env, count) => {
+    const settings = { DATABASE_URL: database.url, ACCESS_TOKEN: DECLARED_TOKEN };
+    const { written, end } = await startHere({ ...settings, ...env });
+    await end();
+    const lines = linesOf(written.log).filter(({ msg }) => msg.includes('all interfaces without TLS'));
+    expect(lines.map(({ level }) => level)).toEqual(Array(count).fill('warn'));
   });
 
   it('keeps days and instants as they are in another time zone', async () => {

@@ -1,4 +1,5 @@
 import { afterAll } from '@jest/globals';
+import type { Config } from '../../src/process/config.js';
 import { loadConfig, serve } from './compiled.js';
 import { environment } from './environment.js';
 
@@ -52,12 +53,13 @@ export async function startHere(
   written: Written = { log: '', said: '' },
   /** Ends the start too. */
   stop = new AbortController(),
+  /** The limits that differ from those of the service. */
+  limits: Partial<Config['limits']> = {},
 ): Promise<ServiceHere> {
   const given = loadConfig(environment({ HOST: '127.0.0.1', PORT: '0', ...env }), false);
-  const { limits } = given;
   // The test works in the same process.
-  const deadline = env.DEADLINE === undefined ? 10 * limits.deadline : limits.deadline;
-  const config = { ...given, limits: { ...limits, deadline } };
+  const deadline = 10 * given.limits.deadline;
+  const config = { ...given, limits: { ...given.limits, deadline, ...limits } };
   let ended!: Promise<void>;
   const port = await new Promise<number>((listens, fails) => {
     const log = {

@@ -18,12 +18,9 @@ export function validateWebhookUrl({ protocol, hostname, username, password, sea
   return undefined;
 }
 
-/** Returns an error message for a secret that is invalid, missing, or not needed. It has no value. */
+/** Returns an error message for the secret of a webhook that is invalid or missing. It has no value. */
 export function validateEventsSecret(url: string | undefined, secret?: string): string | undefined {
-  if (!isWebhook(url))
-    return secret === undefined
-      ? undefined
-      : 'needs the URL of a webhook in EVENTS_URL; remove one of the two';
+  if (!isWebhook(url)) return undefined;
   return secret === undefined ? `is missing, and a webhook needs it; ${ADVICE}` : validateSecrets(secret);
 }
 
