@@ -10,7 +10,7 @@ export interface MessageServerOptions {
 }
 
 /** The state of the connection to a broker. */
-export type BrokerState = 'connected' | 'disconnected' | 'queue refused';
+export type BrokerState = 'connected' | 'disconnected' | 'queue refused' | 'queue deleted';
 
 /** A Nest server that receives its messages from a broker. */
 export interface BrokerServer {

@@ -75,6 +75,10 @@ function logBrokerState(
       logger.error(
         `messages: ${name} is out of reach (${await server.findOutageReason()}); HTTP is not affected`,
       ),
+    'queue deleted': async () =>
+      logger.error(
+        `messages: ${name} has deleted the queue ${queue}, or stopped delivering from it; the service declares it again`,
+      ),
     'queue refused': async () =>
       logger.error(
         `messages: ${name} refuses the queue ${queue}: delete it if it was declared with other arguments than durable, or allow the user of ${setting} to declare and read it`,

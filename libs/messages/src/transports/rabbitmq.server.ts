@@ -108,6 +108,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     const message = delivery as ConsumeMessage | null;
     // The broker has cancelled the consumer: the queue was deleted. Replies still use the channel.
     if (message === null) {
+      this.consumerStates.next('queue deleted');
       this.reopenLater(channel);
       return;
     }
