@@ -16,7 +16,7 @@ const PACKAGES =
 
 /** What is loaded before anything else, so that a mistake in a setting is reported at once. */
 const SETTINGS =
-  '^(src/process/(config|settings|database-url|limits)|libs/strict-url/src/(broker-url|url-query|nearest-name|webhook))\\.ts$';
+  '^(src/process/(config|settings|database-url|limits)|libs/strict-url/src/(broker-url|url-query|webhook))\\.ts$';
 const SINKS = '^libs/[^/]+/src/sinks/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

@@ -290,7 +290,7 @@ describe('the secrets', () => {
 
 it('refuses parameters of both URLs of brokers that would be ignored, in one line for each', () => {
   const url = 'tls://ada:sesame@broker?ca_file=x';
-  const message = 'has an unknown parameter ca_file: did you mean cafile?';
+  const message = 'has an unknown parameter ca_file (known: cafile)';
   expect(() => loadConfig({ MESSAGES_URL: url, EVENTS_URL: url }, false)).toThrow(
     new Error(`MESSAGES_URL: ${message}\nEVENTS_URL: ${message}`),
   );

@@ -60,29 +60,13 @@ describe('validateDatabaseUrl', () => {
   });
 
   it.each<readonly [string, string]>([
-    ...['sslMode', 'ssl_mode', 'SSLMODE', 'ssl-mode', 'slmode'].map(
-      (name) => [`${name}=require`, `has an unknown parameter ${name}: did you mean sslmode?`] as const,
+    ...['sslMode', 'ssl_mode', 'slmode', 'schema', 'dbname', 'statement_timeout', 'sslcrl', 'service'].map(
+      (name) => [`${name}=require`, `has an unknown parameter ${name} ${KNOWN}`] as const,
     ),
-    ['sslmode=disable&ssl%4Dode=verify-full', 'has an unknown parameter sslMode: did you mean sslmode?'],
-    ['channelBinding=require', 'has an unknown parameter channelBinding: did you mean channel_binding?'],
+    ['sslmode=disable&ssl%4Dode=verify-full', `has an unknown parameter sslMode ${KNOWN}`],
     ['constructor=x', `has an unknown parameter constructor ${KNOWN}`],
     ...eachOf(['x%0Ay=z', '=x', 'password=one&two'], `has an unknown parameter ${KNOWN}`),
     ...eachOf(['channel_binding=require', 'channel_binding=Prefer'], BINDING),
-    ...['schema', 'currentSchema', 'search_path'].map(
-      (name) =>
-        [
-          `${name}=hours`,
-          `must not contain ${name}: name the schema in options=-c%20search_path%3DNAME`,
-        ] as const,
-    ),
-    ['dbname=hours', 'must not contain dbname: name the database in the path'],
-    ['connection_limit=5', 'must not contain connection_limit: set POOL_SIZE'],
-    ['statement_timeout=5', 'must not contain statement_timeout: the service sets it'],
-    ['sslcrl=/x', 'must not contain sslcrl, which is not supported'],
-    ...['target_session_attrs', 'load_balance_hosts', 'hostaddr', 'service'].map(
-      (name) =>
-        [`${name}=x`, `must not contain ${name}, which is not supported: name the server itself`] as const,
-    ),
     ...eachOf(['sslmode=required', 'sslmode=Require'], `must have ${MODES} in sslmode`),
     ['sslmode=require&sslm%6Fde=require', 'must contain sslmode only once'],
     ['ssl=false', 'must have true, 1, 0 or no-verify in ssl'],
@@ -114,7 +98,7 @@ describe('validateDatabaseUrl', () => {
 
   it('is applied to both settings, in one line with the name of each', () => {
     const [DATABASE_URL, MIGRATION_DATABASE_URL] = [withQuery('sslMode=x'), withQuery('sslMode=x')];
-    const message = 'has an unknown parameter sslMode: did you mean sslmode?';
+    const message = `has an unknown parameter sslMode ${KNOWN}`;
     expect(() => loadConfig({ DATABASE_URL, MIGRATION_DATABASE_URL }, false)).toThrow(
       new Error(`DATABASE_URL: ${message}\nMIGRATION_DATABASE_URL: ${message}`),
     );

@@ -13,54 +13,27 @@ import {
 const FORM_MESSAGE =
   'must be postgres://USER:PASSWORD@HOST:PORT/NAME, with a port from 1 to 65535, an IPv6 address in brackets, and other special characters percent-encoded';
 
-const SCHEMA = ': name the schema in options=-c%20search_path%3DNAME';
-const POOL = ': set POOL_SIZE';
-const DATABASE = ': name the database in the path';
-const SERVER = ', which is not supported: name the server itself';
-const UNSUPPORTED = ', which is not supported';
-
 /** The parameters that the driver or `connectionOptions` obeys. It would ignore all others. */
 const QUERY_RULES: QueryRules = {
-  known: {
-    host: anyText,
-    port: wholeNumber(1, 65_535),
-    user: anyText,
-    password: anyText,
-    application_name: anyText,
-    options: anyText,
-    // In milliseconds it must fit a timer.
-    connect_timeout: wholeNumber(0, 1_000_000),
-    sslmode: oneOf('disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
-    sslrootcert: (value) => (value === 'system' ? undefined : pemFile(value)),
-    sslcert: pemFile,
-    sslkey: pemFile,
-    sslnegotiation: oneOf('postgres', 'direct'),
-    ssl: oneOf('true', '1', '0', 'no-verify'),
-    uselibpqcompat: oneOf('true', 'false'),
-    channel_binding: anyText,
-    // The driver always does what these values say.
-    client_encoding: oneOf('UTF8', 'utf8', 'UTF-8', 'utf-8'),
-    gssencmode: oneOf('disable'),
-  },
-  unsupported: {
-    schema: SCHEMA,
-    currentschema: SCHEMA,
-    searchpath: SCHEMA,
-    dbname: DATABASE,
-    database: DATABASE,
-    connectionlimit: POOL,
-    poolsize: POOL,
-    targetsessionattrs: SERVER,
-    loadbalancehosts: SERVER,
-    hostaddr: SERVER,
-    service: SERVER,
-    fallbackapplicationname: ': use application_name',
-    statementtimeout: ': the service sets it',
-    sslcrl: UNSUPPORTED,
-    sslcrldir: UNSUPPORTED,
-    sslpassword: UNSUPPORTED,
-    passfile: UNSUPPORTED,
-  },
+  host: anyText,
+  port: wholeNumber(1, 65_535),
+  user: anyText,
+  password: anyText,
+  application_name: anyText,
+  options: anyText,
+  // In milliseconds it must fit a timer.
+  connect_timeout: wholeNumber(0, 1_000_000),
+  sslmode: oneOf('disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
+  sslrootcert: (value) => (value === 'system' ? undefined : pemFile(value)),
+  sslcert: pemFile,
+  sslkey: pemFile,
+  sslnegotiation: oneOf('postgres', 'direct'),
+  ssl: oneOf('true', '1', '0', 'no-verify'),
+  uselibpqcompat: oneOf('true', 'false'),
+  channel_binding: anyText,
+  // The driver always does what these values say.
+  client_encoding: oneOf('UTF8', 'utf8', 'UTF-8', 'utf-8'),
+  gssencmode: oneOf('disable'),
 };
 
 /** Returns an error message for an invalid URL. It never contains a value of the URL. */

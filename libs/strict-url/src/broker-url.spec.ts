@@ -16,7 +16,6 @@ it.each([
 
 const FORM =
   'must be tcp://HOST:PORT or nats://HOST:PORT or tls://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT or amqps://USER:PASSWORD@HOST:PORT, with other special characters percent-encoded';
-const CA = 'name the CA of the broker in cafile';
 const AMQP = '(known: heartbeat, channelMax, frameMax)';
 
 it.each([
@@ -36,15 +35,21 @@ it.each([
   ['tcp://127.0.0.1:4000/logs', 'must not contain a path'],
   ['tls://broker/logs', 'must not contain a path'],
   ['tcp://127.0.0.1:4000?x=1', 'has an unknown parameter x: it may have none'],
-  ['nats://broker?tls=true', 'must not contain tls: use tls:// or amqps://'],
-  ['nats://broker?ca_file=x', 'has an unknown parameter ca_file: did you mean cafile?'],
+  ['nats://broker?tls=true', 'has an unknown parameter tls (known: cafile)'],
+  ['nats://broker?ca_file=x', 'has an unknown parameter ca_file (known: cafile)'],
   ['tls://broker?cafile=/nowhere', 'must have the path of a readable PEM file in cafile'],
   ['tls://broker?cafile=', 'must have a value in cafile, or omit it'],
   [`tls://broker?cafile=${FILE}&cafile=${FILE}`, 'must contain cafile only once'],
   ['tls://broker?heartbeat=5', 'has an unknown parameter heartbeat (known: cafile)'],
-  [`amqp://broker?cafile=${FILE}`, 'must not contain cafile: use amqps://'],
-  ['amqps://broker?cacertfile=x', `must not contain cacertfile: ${CA}`],
-  ['amqps://broker?channel_max=5', 'has an unknown parameter channel_max: did you mean channelMax?'],
+  [`amqp://broker?cafile=${FILE}`, `has an unknown parameter cafile ${AMQP}`],
+  [
+    'amqps://broker?cacertfile=x',
+    'has an unknown parameter cacertfile (known: heartbeat, channelMax, frameMax, cafile)',
+  ],
+  [
+    'amqps://broker?channel_max=5',
+    'has an unknown parameter channel_max (known: heartbeat, channelMax, frameMax, cafile)',
+  ],
   ['amqp://broker?locale=de', `has an unknown parameter locale ${AMQP}`],
   ['amqp://broker?heartbeat=5s', 'must have a whole number from 0 to 65535 in heartbeat'],
   ['amqp://broker?frameMax=1', 'must have a whole number from 4096 to 2147483647 in frameMax'],

@@ -20,25 +20,19 @@ const FORMS = {
   'http:': 'http://localhost:PORT/PATH',
 };
 
-const CA = ': name the CA of the broker in cafile';
-const TLS_ADVICE = { cacertfile: CA, verify: CA, tls: ': use tls:// or amqps://' };
-
-const NATS: QueryRules = { known: { cafile: pemFile }, unsupported: TLS_ADVICE };
+const NATS: QueryRules = { cafile: pemFile };
 /** These parameters are obeyed by amqplib. RabbitMQ accepts no frames below 4096 bytes. */
 const AMQP: QueryRules = {
-  known: {
-    heartbeat: wholeNumber(0, 65_535),
-    channelMax: wholeNumber(0, 65_535),
-    frameMax: wholeNumber(4_096, 2_147_483_647),
-  },
-  unsupported: TLS_ADVICE,
+  heartbeat: wholeNumber(0, 65_535),
+  channelMax: wholeNumber(0, 65_535),
+  frameMax: wholeNumber(4_096, 2_147_483_647),
 };
 const QUERY_RULES: Readonly<Record<Exclude<Protocol, 'https:' | 'http:'>, QueryRules>> = {
-  'tcp:': { known: {} },
+  'tcp:': {},
   'nats:': NATS,
   'tls:': NATS,
-  'amqp:': { ...AMQP, unsupported: { ...TLS_ADVICE, cafile: ': use amqps://' } },
-  'amqps:': { ...AMQP, known: { ...AMQP.known, ...NATS.known } },
+  'amqp:': AMQP,
+  'amqps:': { ...AMQP, ...NATS },
 };
 
 export const BROKER_PROTOCOLS = ['nats:', 'tls:', 'amqp:', 'amqps:'] as const;

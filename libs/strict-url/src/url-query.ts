@@ -1,15 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { nearestName, normalizedName } from './nearest-name.js';
 
 /** Returns a description of the valid values of a parameter, or undefined if the value is valid. */
 type ValueRule = (value: string) => string | undefined;
 
 /** The parameters that a URL may have. */
-export interface QueryRules {
-  readonly known: Readonly<Record<string, ValueRule>>;
-  /** The ends of the messages about parameters that are not supported, by their normalized names. */
-  readonly unsupported?: Readonly<Record<string, string>>;
-}
+export type QueryRules = Readonly<Record<string, ValueRule>>;
 
 export const anyText: ValueRule = () => undefined;
 
@@ -59,18 +54,14 @@ export function parametersOf(url: string): URLSearchParams {
  * Returns an error message of one line for an invalid query, so that no parameter is ignored. The
  * message has no value, and no unknown name that may be a part of a password.
  */
-export function validateQuery(url: string, { known, unsupported = {} }: QueryRules): string | undefined {
+export function validateQuery(url: string, known: QueryRules): string | undefined {
   const parameters = parametersOf(url);
   const names = [...parameters.keys()];
   const knownNames = Object.keys(known);
   const unknown = names.find((name) => !knownNames.includes(name));
   if (unknown !== undefined) {
     const isSecret = !/^[\w.-]{1,40}$/.test(unknown) || names.some((name) => /passw/i.test(name));
-    if (Object.hasOwn(unsupported, normalizedName(unknown)))
-      return `must not contain ${unknown}${unsupported[normalizedName(unknown)]!}`;
-    const nearest = nearestName(unknown, knownNames);
-    const advice = nearest === undefined ? describeNames(knownNames) : `: did you mean ${nearest}?`;
-    return `has an unknown parameter${isSecret ? '' : ` ${unknown}`}${advice}`;
+    return `has an unknown parameter${isSecret ? '' : ` ${unknown}`}${describeNames(knownNames)}`;
   }
   // Drivers and libpq read it differently: as a space, or as it is.
   if (/\?[^#]*\+/.test(url)) return 'must have %2B for each + after the ?, or %20 for a space';
