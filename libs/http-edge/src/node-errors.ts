@@ -35,8 +35,10 @@ export function answerNodeErrors(
     const last = server.lastResponseOf(socket);
     const isIncomplete = last?.req.complete === false;
     if (last?.writableFinished === false && !isIncomplete) closeAfter(last, socket);
-    // The client would take the refusal for a part of this response, or for an earlier one.
-    else if (isIncomplete && (last.headersSent || isQueued(last))) socket.destroy();
+    // The client would take the refusal for a part of this response.
+    else if (isIncomplete && last.headersSent) socket.destroy();
+    // Node gives a response the connection when those before it are sent.
+    else if (isIncomplete && isQueued(last)) last.once('socket', () => socket.end());
     else refuse(socket, error, request ?? (isIncomplete ? last.req : undefined));
   }
 
