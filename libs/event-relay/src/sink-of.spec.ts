@@ -12,7 +12,10 @@ it.each([
 });
 
 it.each([
-  ['amqp://ada:sesame@broker?cafile=/ca.pem', 'has an unknown parameter cafile (known: heartbeat, channelMax, frameMax)'],
+  [
+    'amqp://ada:sesame@broker?cafile=/ca.pem',
+    'has an unknown parameter cafile (known: heartbeat, channelMax, frameMax)',
+  ],
   ['http://broker', 'must be https://HOST/PATH: http:// is allowed for loopback only'],
 ])('refuses %s as the service does', async (url, message) => {
   await expect(sinkOf(url)).rejects.toThrow(new Error(`events: the URL ${message}`));
