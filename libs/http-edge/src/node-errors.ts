@@ -30,15 +30,13 @@ export function answerNodeErrors(
     refuseNext(socket, 'VALIDATION_ERROR', request),
   );
 
-  /** Refuses the rest of a connection. Only completely received requests get their responses. */
+  /** Refuses the rest of a connection. Responses before one that was not received in full are dropped. */
   function refuseNext(socket: Duplex, error: ErrorCode, request?: IncomingMessage): void {
     const last = server.lastResponseOf(socket);
     const isIncomplete = last?.req.complete === false;
     if (last?.writableFinished === false && !isIncomplete) closeAfter(last, socket);
-    // The client would take the refusal for a part of this response.
-    else if (isIncomplete && last.headersSent) socket.destroy();
-    // Node gives a response the connection when those before it are sent.
-    else if (isIncomplete && isQueued(last)) last.once('socket', () => socket.end());
+    // The client would take the refusal for a part of this response, or for an earlier one.
+    else if (isIncomplete && (last.headersSent || isQueued(last))) socket.destroy();
     else refuse(socket, error, request ?? (isIncomplete ? last.req : undefined));
   }
 

@@ -126,17 +126,6 @@ describe('a client that closes its side after the request', () => {
     expect(more).toEqual([]);
   });
 
-  it('gets the response to the request before one that it has not sent in full', async () => {
-    const release = holdStatements(app);
-    const client = await open(app);
-    const answers = readAll(client);
-    client.end(textOf(app, CREATE) + textOf(app, CREATE).slice(0, -1));
-    await connections.ended(client);
-    release();
-    expect(statusesOf(await answers)).toEqual([201]);
-    await connections.closed(client);
-  });
-
   it('keeps no connection open if it closes it without a request', async () => {
     const client = await open(app);
     const answers = readAll(client);
