@@ -21,12 +21,17 @@ export class EdgeServer extends Server {
    * a tenth of the CPU time of a create.
    */
   private readonly lastResponses = new Map<Duplex, ServerResponse | undefined>();
+  /** The response before the last one of each connection that has pipelined requests. */
+  private readonly earlierResponses = new Map<Duplex, ServerResponse>();
 
   constructor(options: ServerOptions) {
     super(options);
     this.on('connection', (socket) => {
       this.lastResponses.set(socket, undefined);
-      socket.once('close', () => this.lastResponses.delete(socket));
+      socket.once('close', () => {
+        this.lastResponses.delete(socket);
+        this.earlierResponses.delete(socket);
+      });
     });
   }
 
@@ -34,12 +39,20 @@ export class EdgeServer extends Server {
   track(response: ServerResponse): void {
     const { socket } = response.req;
     // Node still emits requests that it had read before the connection was closed.
-    if (this.lastResponses.has(socket)) this.lastResponses.set(socket, response);
+    if (!this.lastResponses.has(socket)) return;
+    const earlier = this.lastResponses.get(socket);
+    if (earlier?.writableFinished === false) this.earlierResponses.set(socket, earlier);
+    this.lastResponses.set(socket, response);
   }
 
   /** Returns the last response of a connection, which may be complete. */
   lastResponseOf(socket: Duplex): ServerResponse | undefined {
     return this.lastResponses.get(socket);
+  }
+
+  /** Returns the response before the last one of a connection if the last one had to wait for it. */
+  earlierResponseOf(socket: Duplex): ServerResponse | undefined {
+    return this.earlierResponses.get(socket);
   }
 
   /** Refuses new connections at once. Resolves when the others are closed, each after its responses. */
@@ -70,6 +83,6 @@ export class EdgeServer extends Server {
 }
 
 /** Returns whether an unfinished response waits for earlier ones of its connection. */
-export function isQueued(response: ServerResponse): boolean {
+function isQueued(response: ServerResponse): boolean {
   return response.socket === null;
 }

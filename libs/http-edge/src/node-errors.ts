@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { responseForKind, type ErrorCode } from '../../errors/src/index.js';
-import { type EdgeServer, isQueued } from './edge.server.js';
+import type { EdgeServer } from './edge.server.js';
 import { commonHeaders } from './first-middleware.js';
 
 /** The time that a refused connection stays open, so that a client that still sends can read. */
@@ -30,13 +30,14 @@ export function answerNodeErrors(
     refuseNext(socket, 'VALIDATION_ERROR', request),
   );
 
-  /** Refuses the rest of a connection. Responses before one that was not received in full are dropped. */
+  /** Refuses the rest of a connection, after the responses to the requests that were received in full. */
   function refuseNext(socket: Duplex, error: ErrorCode, request?: IncomingMessage): void {
     const last = server.lastResponseOf(socket);
     const isIncomplete = last?.req.complete === false;
-    if (last?.writableFinished === false && !isIncomplete) closeAfter(last, socket);
-    // The client would take the refusal for a part of this response, or for an earlier one.
-    else if (isIncomplete && (last.headersSent || isQueued(last))) socket.destroy();
+    const lastComplete = isIncomplete ? server.earlierResponseOf(socket) : last;
+    if (lastComplete?.writableFinished === false) closeAfter(lastComplete, socket);
+    // The client would take the refusal for a part of this response.
+    else if (isIncomplete && last.headersSent) socket.destroy();
     else refuse(socket, error, request ?? (isIncomplete ? last.req : undefined));
   }
 

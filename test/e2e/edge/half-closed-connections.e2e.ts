@@ -126,6 +126,17 @@ describe('a client that closes its side after the request', () => {
     expect(more).toEqual([]);
   });
 
+  it('gets the responses to its complete requests if it closes it within a later one', async () => {
+    const release = holdStatements(app);
+    const client = await open(app);
+    const [answers, closed] = [readAll(client), connections.closed(client)];
+    client.end(textOf(app, LIST) + textOf(app, CREATE) + textOf(app, CREATE).slice(0, -1));
+    await connections.ended(client);
+    release();
+    expect(statusesOf(await answers)).toEqual([200, 201]);
+    await closed;
+  });
+
   it('keeps no connection open if it closes it without a request', async () => {
     const client = await open(app);
     const answers = readAll(client);
