@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, NatsRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect, headers } from '@nats-io/transport-node';
 import { TimeLogMessageClient } from '../../../libs/time-log-client/src/messages.js';
-import { WAIT_LIMIT } from '../../support/eventually.js';
+import { eventually, WAIT_LIMIT } from '../../support/eventually.js';
 import { LOG } from '../../support/requests.js';
 import { type Nats, startNats } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
@@ -79,9 +79,12 @@ describeWith('nats-server')('with NATS', () => {
     const { response } = (await sender.request('time-log.record.v1', packet)).json<{ response: object }>();
     expect(response).toMatchObject({ success: true });
     expect(published).toEqual([]);
-    expect(await overHttp(host.port).list({ accessToken: 'reader', query: { projectId } })).toMatchObject({
-      answer: { meta: { total: 1 } },
-    });
+    const total = async () =>
+      expect(await overHttp(host.port).list({ accessToken: 'reader', query: { projectId } })).toMatchObject({
+        answer: { meta: { total: 2 } },
+      });
+    sender.publish('time-log.record.v1', packet);
+    await eventually(total);
   });
 
   it('refuses a message with 120,000 header lines, and goes on with others meanwhile', async () => {
