@@ -49,7 +49,7 @@ module.exports = {
         path: MODULE,
         pathNot: [
           '^src/$1/',
-          '^src/time-log/(domain|application|infrastructure|wire|api)/',
+          '^src/time-log/(domain|application|infrastructure|api)/',
           '^src/time-log/time-log\\.(scopes|options)\\.ts$',
           '^src/(?!time-log)[^/]+/index\\.ts$',
         ],
@@ -59,7 +59,7 @@ module.exports = {
       name: 'time-logs-without-read-models',
       comment: 'The layers of time logs see neither totals, the feed nor exports: these build on them.',
       severity: 'error',
-      from: { path: '^src/time-log/(domain|application|infrastructure|wire|api)/' },
+      from: { path: '^src/time-log/(domain|application|infrastructure|api)/' },
       to: { path: READ_MODEL },
     },
     {
@@ -80,12 +80,12 @@ module.exports = {
     {
       name: 'application-sees-domain',
       comment:
-        'Rule 3: application/ sees domain/, not api, wire, infrastructure, TypeORM, express or class-validator.',
+        'Rule 3: application/ sees domain/, not api, infrastructure, TypeORM, express or class-validator.',
       severity: 'error',
       from: { path: '^src/[^/]+/application/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: [
-          '^src/[^/]+/(api|wire|infrastructure)/',
+          '^src/[^/]+/(api|infrastructure)/',
           '^src/database/',
           '(^|/)node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
           '(^|/)node_modules/@nestjs/platform-express/',
@@ -102,28 +102,11 @@ module.exports = {
       },
     },
     {
-      name: 'wire-not-infrastructure',
-      comment: 'Rule 4 for wire/: not infrastructure or TypeORM.',
-      severity: 'error',
-      from: { path: '^src/[^/]+/wire/' },
-      to: {
-        path: ['^src/[^/]+/infrastructure/', '^src/database/', '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/'],
-      },
-    },
-    {
-      name: 'without-http-not-api',
-      comment: 'Rule 5a: what speaks over any wire does not see api/.',
-      severity: 'error',
-      from: { path: '^src/[^/]+/wire/' },
-      to: { path: '^src/[^/]+/api/' },
-    },
-    {
-      name: 'infrastructure-not-api-or-wire',
-      comment:
-        'Rule 5: infrastructure/ imports neither api/ nor wire/. JSON leaves a store through a port of domain/.',
+      name: 'infrastructure-not-api',
+      comment: 'Rule 5: infrastructure/ does not import api/. JSON leaves a store through a port of domain/.',
       severity: 'error',
       from: { path: '^src/[^/]+/infrastructure/' },
-      to: { path: '^src/[^/]+/(api|wire)/' },
+      to: { path: '^src/[^/]+/api/' },
     },
     {
       name: 'modules-through-their-index',

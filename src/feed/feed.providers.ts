@@ -4,7 +4,7 @@ import { TIME_LOG_OPTIONS, type TimeLogOptions } from '../time-log/time-log.opti
 import { FeedService } from './application/feed.service.js';
 import { FeedRepository } from './domain/feed.repository.js';
 import { TypeOrmFeedRepository } from './infrastructure/typeorm-feed.repository.js';
-import { SOURCE_OF_EVENTS, requireEventSource } from './wire/cloud-event.js';
+import { SOURCE_OF_EVENTS, requireEventSource } from './api/cloud-event.js';
 
 /** The providers of the feed. */
 export const FEED = {

@@ -5,4 +5,4 @@ export { type FeedPage } from './domain/feed.repository.js';
 export { TimeLogEvent } from './domain/time-log-event.js';
 export { keepTimeLogPositions } from './infrastructure/keep-time-log-positions.js';
 export { TimeLogDeletions } from './infrastructure/time-log-deletions.js';
-export { type CloudEvent } from './wire/cloud-event.js';
+export { type CloudEvent } from './api/cloud-event.js';

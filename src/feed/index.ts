@@ -3,4 +3,4 @@ export { type Backlog, FeedRepository } from './domain/feed.repository.js';
 export { type FeedPlace, parseEventId, TimeLogEvent } from './domain/time-log-event.js';
 export { TimeLogDeletions } from './infrastructure/time-log-deletions.js';
 export { TypeOrmFeedRepository } from './infrastructure/typeorm-feed.repository.js';
-export { type CloudEvent, cloudEventOf, SOURCE_OF_EVENTS } from './wire/cloud-event.js';
+export { type CloudEvent, cloudEventOf, SOURCE_OF_EVENTS } from './api/cloud-event.js';

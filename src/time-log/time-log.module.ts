@@ -22,7 +22,7 @@ import {
 import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
-import { LargeLists } from './wire/large-lists.js';
+import { LargeLists } from './api/large-lists.js';
 
 /**
  * The parts of TimeLogModule, for modules that replace some of them. Its type names no controller: the types of

@@ -2,5 +2,5 @@
 
 export { TotalsService } from './application/totals.service.js';
 export { type Grouping, type Totals } from './domain/totals.js';
-export { totalsResponse } from './wire/time-log-totals.js';
-export { TotalTimeLogsDto } from './wire/total-time-logs.dto.js';
+export { totalsResponse } from './api/time-log-totals.js';
+export { TotalTimeLogsDto } from './api/total-time-logs.dto.js';

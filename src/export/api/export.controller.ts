@@ -6,7 +6,7 @@ import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/s
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.scopes.js';
-import { filterOfChecked } from '../../time-log/wire/list-time-logs.dto.js';
+import { filterOfChecked } from '../../time-log/api/list-time-logs.dto.js';
 import { ExportService } from '../application/export.service.js';
 import type { ExportFormat } from '../domain/export-format.js';
 import type { ExportedLogs } from '../domain/export.repository.js';

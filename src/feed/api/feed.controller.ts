@@ -7,12 +7,12 @@ import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-lo
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
-import { LargeLists } from '../../time-log/wire/large-lists.js';
+import { LargeLists } from '../../time-log/api/large-lists.js';
 import { projectIdsOf } from '../../time-log/domain/time-log.rules.js';
 import { FeedService } from '../application/feed.service.js';
 import type { FeedPage } from '../domain/feed.repository.js';
 import type { TimeLogEvent } from '../domain/time-log-event.js';
-import { cloudEventOf, SOURCE_OF_EVENTS } from '../wire/cloud-event.js';
+import { cloudEventOf, SOURCE_OF_EVENTS } from './cloud-event.js';
 import { ListEventsDto } from './list-events.dto.js';
 
 /** The content type of a page of events (CloudEvents 1.0, JSON batch format). */

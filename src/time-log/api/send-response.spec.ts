@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { newGate } from '../../../test/support/gate.js';
-import { LargeLists } from '../wire/large-lists.js';
-import type { JsonList } from '../wire/time-log-bodies.js';
+import { LargeLists } from './large-lists.js';
+import type { JsonList } from './time-log-bodies.js';
 import { sendList } from './send-response.js';
 
 const LINK = '</>; rel="first"';

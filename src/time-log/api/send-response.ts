@@ -4,8 +4,8 @@ import { callerOf } from '../../../libs/auth/src/index.js';
 import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { entityTagOf } from '../domain/entity-tag.js';
 import type { TimeLog } from '../domain/time-log.js';
-import type { LargeLists } from '../wire/large-lists.js';
-import { type JsonList, jsonListText, logJson } from '../wire/time-log-bodies.js';
+import type { LargeLists } from './large-lists.js';
+import { type JsonList, jsonListText, logJson } from './time-log-bodies.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -18,17 +18,12 @@ import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { callOptionsOf, type ChangeOptions } from '../application/call-options.js';
-import {
-  CorrectTimeLogDto,
-  CreateTimeLogDto,
-  fixedMembersOf,
-  valuesOf,
-} from '../wire/create-time-log.dto.js';
-import { LargeLists } from '../wire/large-lists.js';
-import { criteriaOfChecked, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { patchedValues } from '../wire/patch-time-log.js';
-import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from '../wire/record-time-logs.dto.js';
-import { listJson, logsJson } from '../wire/time-log-bodies.js';
+import { CorrectTimeLogDto, CreateTimeLogDto, fixedMembersOf, valuesOf } from './create-time-log.dto.js';
+import { LargeLists } from './large-lists.js';
+import { criteriaOfChecked, ListTimeLogsDto } from './list-time-logs.dto.js';
+import { patchedValues } from './patch-time-log.js';
+import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from './record-time-logs.dto.js';
+import { listJson, logsJson } from './time-log-bodies.js';
 import { locationOf, pageLinks } from './links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { sendJson, sendList, sendLog } from './send-response.js';

@@ -7,10 +7,10 @@ import { sendJson } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
-import { criteriaOfChecked } from '../../time-log/wire/list-time-logs.dto.js';
+import { criteriaOfChecked } from '../../time-log/api/list-time-logs.dto.js';
 import { TotalsService } from '../application/totals.service.js';
-import { totalsJson } from '../wire/time-log-totals.js';
-import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
+import { totalsJson } from './time-log-totals.js';
+import { TotalTimeLogsDto } from './total-time-logs.dto.js';
 
 /** Totals over HTTP. The route exists only if the store has totals. */
 @Controller('time-logs')
