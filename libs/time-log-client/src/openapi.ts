@@ -593,7 +593,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description The headers did not arrive within 10 seconds, or the request within 15, unless the deployment has set another limit. */
+        /** @description The headers did not arrive within 10 seconds, or the request within 15. */
         RequestTimeout: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -613,7 +613,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description The request line and headers are over 16 KiB, unless the deployment has set another limit. */
+        /** @description The request line and headers are over 16 KiB. */
         RequestHeaderFieldsTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -679,7 +679,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description The body is over 64 KiB, unless the deployment has set another limit; a batch may have 1 MiB. */
+        /** @description The body is over 64 KiB, or a batch over 1 MiB, unless the deployment has set another limit for batches. */
         PayloadTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -842,7 +842,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
+        /** @description At most 64 KiB: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewTimeLog"];
@@ -1139,7 +1139,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
+        /** @description At most 64 KiB: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TimeLogCorrection"];
@@ -1239,7 +1239,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
+        /** @description At most 64 KiB: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["TimeLogPatch"];
