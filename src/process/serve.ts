@@ -11,7 +11,6 @@ import { openDatabase } from '../database/setup/index.js';
 import { TimeLogAttributes } from '../time-log/index.js';
 import { listen } from './listen.js';
 import { ServiceLogger } from './service-logger.js';
-import { findTracing } from './tracing.js';
 import { firstAttributes, firstToken, lacksToken, welcomeText } from './welcome.js';
 
 /** A message from before the logger exists. */
@@ -34,8 +33,7 @@ interface ServeOptions {
 export async function serve({ config, startupMessages, log, print, stop }: ServeOptions): Promise<void> {
   const { signal } = stop;
   const attributes = await readAttributes(config);
-  const tracing = await findTracing();
-  const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing, log);
+  const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, log);
   for (const { line, level } of startupMessages) logger[level](line);
   signal.addEventListener('abort', () => logger.log('shutting down'));
   const database = await openDatabase(EMBEDDED_DATABASES, {

@@ -2,7 +2,6 @@ import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type RequestChange, type Served, STATE } from '../../libs/strict-request/src/index.js';
-import type { Tracing } from './tracing.js';
 
 /** A message that has been answered, for the access log. */
 export interface LoggedMessage {
@@ -46,16 +45,10 @@ const ROUTINE_LINE =
 export class ServiceLogger implements LoggerService {
   private constructor(private readonly pino: Logger) {}
 
-  /** Returns a logger of JSON lines or readable lines, with the ids of the current trace. */
-  static async open(
-    level: string,
-    asJson: boolean,
-    tracing?: Tracing,
-    destination?: DestinationStream,
-  ): Promise<ServiceLogger> {
+  /** Returns a logger of JSON lines or readable lines. */
+  static async open(level: string, asJson: boolean, destination?: DestinationStream): Promise<ServiceLogger> {
     const options = {
       level,
-      ...(tracing && { mixin: () => tracing.ids() ?? {} }),
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label: string) => ({ level: label }) },
     };

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { ClientProxy } from '@nestjs/microservices';
 import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
-import { create, list, LOG, TIME_LOGS } from '../support/requests.js';
+import { create, list, LOG } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
@@ -15,12 +15,9 @@ import { overTransport, tcpClient } from './test-clients.js';
 const host = '127.0.0.1';
 const accessToken = 'a-declared-token-of-32-characters';
 const CALLER = expect.stringMatching(/^declared:[0-9a-f]{16}$/);
-const TRACE = 'ab'.repeat(16);
-const TRACEPARENT = `00-${TRACE}-${'cd'.repeat(8)}-01`;
 
 interface Line {
   readonly msg?: string;
-  readonly traceId?: string;
 }
 
 let database: TestDatabase;
@@ -38,26 +35,26 @@ afterAll(() => database.drop());
 describe('the service with MESSAGES_URL', () => {
   let service: ServiceProcess;
   let port: number;
-  const start = (messagesPort: number, fixture: string) =>
+  const start = (messagesPort: number, options: Record<string, string> = {}) =>
     startService({
       ...env,
       NODE_ENV: 'production',
       LOG_LEVEL: 'debug',
       MESSAGES_URL: `tcp://${host}:${messagesPort}`,
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, fixture)}`,
+      ...options,
     });
   beforeAll(async () => {
     port = await unusedPort();
-    service = await start(port, 'tracing.fixture.mjs');
+    service = await start(port);
   });
   afterAll(() => service.end());
 
-  /** Returns the lines of the requests and messages of some work, once their number is reached. */
+  /** Returns the lines of the messages of some work, once their number is reached. */
   async function linesOf(count: number, work: () => Promise<unknown>): Promise<Line[]> {
     const lines = () =>
       [...service.output().matchAll(/^[{].*[}]$/gm)]
         .map(([line]) => JSON.parse(line) as Line)
-        .filter(({ msg }) => msg === 'message' || msg === 'request');
+        .filter(({ msg }) => msg === 'message');
     const before = lines().length;
     await work();
     return eventually(() => {
@@ -74,18 +71,15 @@ describe('the service with MESSAGES_URL', () => {
     return overTransport(proxy);
   };
 
-  it('logs a line for each message: its pattern and caller, what was wrong, and nothing else that was sent; and the trace of a request', async () => {
+  it('logs a line for each message: its pattern and caller, what was wrong, and nothing else that was sent', async () => {
     const proxy = (client = tcpClient(port));
     const testClient = named(proxy);
-    const [request, ...lines] = await linesOf(5, async () => {
-      const headers = { traceparent: TRACEPARENT, authorization: `Bearer ${accessToken}` };
-      await (await fetch(service.url + TIME_LOGS, { headers })).text();
+    const lines = await linesOf(4, async () => {
       await testClient.record({ accessToken, timeLog: LOG });
       await testClient.list({ accessToken, query: { secret: 'x', page: 0 } });
       await testClient.list({ accessToken: 'a-secret-that-is-wrong' });
       await testClient.list('no object');
     });
-    expect(request).toMatchObject({ msg: 'request', traceId: TRACE });
     const common = {
       time: expect.any(String),
       pid: expect.any(Number),
@@ -123,7 +117,9 @@ describe('the service with MESSAGES_URL', () => {
 
   it('records over TCP what it lists over HTTP, answers all that is under way when it is ended, and has loaded no driver of a broker, and nothing that makes documents', async () => {
     const ownPort = await unusedPort();
-    const own = await start(ownPort, 'resolutions.fixture.mjs');
+    const own = await start(ownPort, {
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'resolutions.fixture.mjs')}`,
+    });
     const testClient = overTransport((client = tcpClient(ownPort)));
     const target = { port: own.port, token: accessToken };
     const before = ((await list(target)).body as { meta: { total: number } }).meta.total;
