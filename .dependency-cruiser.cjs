@@ -2,8 +2,6 @@
 const MODULE = '^src/([^/]+)/';
 /** Composition root, process and commands: they know the modules. */
 const ROOT = '^src/((commands|process)/)?[^/]+\\.ts$';
-/** How the service binds a module which hosts import too. */
-const COMPOSITION = '^(src/[^/]+|libs/[^/]+/src)/composition\\.ts$';
 /** What other code may import of a module. */
 const ENTRY = '^src/[^/]+/(setup/)?index\\.ts$';
 /** Read models of time logs: modules that the module of time logs composes, and which see layers of it. */
@@ -113,23 +111,8 @@ module.exports = {
       comment:
         'Rule 6: another module only through its index.ts, and a lib likewise (domain-error apart, for rule 2).',
       severity: 'error',
-      from: { path: MODULE, pathNot: [ROOT, COMPOSITION, READ_MODEL, COMPOSING] },
+      from: { path: MODULE, pathNot: [ROOT, READ_MODEL, COMPOSING] },
       to: { path: MODULE, pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
-    },
-    {
-      name: 'compositions-see-compositions',
-      comment:
-        'Rule 6 for composition.ts, which says how the service binds a module that hosts import too: it sees its own module, and another one through its index.ts or its composition.',
-      severity: 'error',
-      from: { path: COMPOSITION },
-      to: { path: MODULE, pathNot: ['^$1/', '^src/[^/]+/index\\.ts$', COMPOSITION] },
-    },
-    {
-      name: 'root-alone-sees-compositions',
-      comment: 'Rule 6: only the composition root knows how the service binds a module.',
-      severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: [ROOT, COMPOSITION] },
-      to: { path: COMPOSITION },
     },
     {
       name: 'root-through-index',
@@ -139,7 +122,7 @@ module.exports = {
       from: { path: ROOT },
       to: {
         path: MODULE,
-        pathNot: [ENTRY, COMPOSITION, '^src/[^/]+/[^/]+\\.limits\\.ts$', ROOT],
+        pathNot: [ENTRY, '^src/[^/]+/[^/]+\\.limits\\.ts$', ROOT],
       },
     },
     {
@@ -151,8 +134,7 @@ module.exports = {
         path: '^libs/[^/]+/',
         pathNot: [
           '^$1/$2/',
-          COMPOSITION,
-          '^libs/[^/]+/src/(transports/)?index\\.ts$',
+          '^libs/[^/]+/src/((transports|time-logs)/)?index\\.ts$',
           '^libs/errors/src/domain-error\\.ts$',
         ],
       },
@@ -177,16 +159,14 @@ module.exports = {
       comment: 'Rule 7: a package imports the core through its public entries.',
       severity: 'error',
       from: { path: PACKAGES },
-      to: { path: '^src/', pathNot: [ENTRY, COMPOSITION] },
+      to: { path: '^src/', pathNot: ENTRY },
     },
     {
-      name: 'core-without-packages',
-      comment: 'Rule 7: only src/packages.ts and the commands of the backup import packages.',
+      name: 'modules-without-packages',
+      comment:
+        'Rule 7: the composition root, the process and the commands import packages, and the setup of a database the embedded one.',
       severity: 'error',
-      from: {
-        path: '^src/',
-        pathNot: ['^src/packages\\.ts$', '^src/commands/(backup|restore)\\.command\\.ts$', '\\.spec\\.ts$'],
-      },
+      from: { path: '^src/', pathNot: [ROOT, '^src/database/setup/', '\\.spec\\.ts$'] },
       to: { path: PACKAGES },
     },
     {
@@ -195,13 +175,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/time-log-client/src/', pathNot: '\\.spec\\.ts$' },
       to: { pathNot: '^libs/time-log-client/src/' },
-    },
-    {
-      name: 'service-without-host-kit',
-      comment: 'The service does not load what only applications that embed the module need.',
-      severity: 'error',
-      from: { path: '^src/(main|packages)\\.ts$' },
-      to: { path: '^libs/host-kit/src/', reachable: true },
     },
     {
       name: 'messages-alone-see-transports',

@@ -1,67 +1,56 @@
-import { type DynamicModule, type FactoryProvider, Logger, Module, type Type } from '@nestjs/common';
-import { RouterModule, type Routes } from '@nestjs/core';
+import { type DynamicModule, type FactoryProvider, Logger, Module } from '@nestjs/common';
+import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { QueryRunner } from 'typeorm';
 import {
-  BearerAuthModule,
-  DelegatingVerifier,
-  rateLimit,
-  type TokenVerifier,
-} from '../libs/auth/src/index.js';
+  type AttributesDefinition,
+  attributeProviders,
+  describeAttributes,
+  indexCheck,
+  readSchemaFile,
+  updateAttributeIndexes,
+} from '../libs/attributes/src/index.js';
+import { BearerAuthModule, DelegatingVerifier, rateLimit } from '../libs/auth/src/index.js';
+import {
+  eventRelayEntities,
+  eventRelayMigrations,
+  EventRelayModule,
+  sinkOf,
+} from '../libs/event-relay/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
-import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
-import { apiDocs } from './api-docs/index.js';
+import {
+  accessTokenEntities,
+  accessTokenMigrations,
+  AccessTokenModule,
+  AccessTokenVerifier,
+} from './access-token/index.js';
+import { ApiDocsModule } from './api-docs/index.js';
 import type { Config } from './process/config.js';
+import type { LoggedMessage } from './process/service-logger.js';
 import { Database, DatabaseModule, Durability } from './database/index.js';
 import { connectionOptions, migrate, openDataSource } from './database/setup/index.js';
-import { health } from './health/index.js';
-import { metrics } from './metrics/index.js';
-import { timeLogs } from './time-log/composition.js';
-import { TimeLogRepository } from './time-log/index.js';
-import { ATTRIBUTES, PACKAGES } from './packages.js';
-import type {
-  AttributesDefinition,
-  BackupMetadata,
-  ModuleSettings,
-  ServiceModule,
-} from './service-module.js';
+import { HealthModule } from './health/index.js';
+import { MetricsModule, READ_METRICS } from './metrics/index.js';
+import {
+  CORRECT,
+  READ,
+  timeLogEntities,
+  timeLogMigrations,
+  TimeLogModule,
+  TimeLogRepository,
+  WRITE,
+} from './time-log/index.js';
 
-/** The modules of the service, in the order in which the router tries them. */
-export const MODULES: readonly ServiceModule[] = [
-  accessTokens,
-  timeLogs,
-  ...PACKAGES,
-  health,
-  apiDocs,
-  metrics,
-];
-
-/** Builds the Nest modules that the settings enable. */
-function buildModules(settings: ModuleSettings) {
-  const built = new Map<ServiceModule, Type | DynamicModule>();
-  for (const definition of MODULES) {
-    const { bind, dependsOn } = definition;
-    const module = bind(settings, dependsOn ? built.get(dependsOn)! : AppModule);
-    if (module) built.set(definition, module);
-  }
-  return built;
-}
-
-export const entities = MODULES.flatMap(({ entities = [] }) => entities);
-export const migrations = MODULES.flatMap(({ migrations = [] }) => migrations);
-export const backupMetadata = async (runner: QueryRunner) => {
-  const metadata: BackupMetadata = {};
-  for (const module of MODULES) Object.assign(metadata, await module.backupMetadata?.(runner));
-  return metadata;
-};
-export const afterRestore = async (runner: QueryRunner, metadata: BackupMetadata) => {
-  for (const module of MODULES) await module.afterRestore?.(runner, metadata);
-};
-export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
-export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
-export const firstTokenScopes = scopes
-  .filter(({ isDefault, isForFirstToken }) => isDefault === true || isForFirstToken === true)
-  .map(({ name }) => name);
+/** The tables of the service. That of the relay exists even if the relay is off. */
+export const entities = [...accessTokenEntities, ...timeLogEntities, ...eventRelayEntities];
+/** The migrations of these tables, in the order of their modules. */
+export const migrations = [...accessTokenMigrations, ...timeLogMigrations, ...eventRelayMigrations];
+/** The scopes that a token can have, explained in the OpenAPI document. */
+export const scopes = [READ, WRITE, CORRECT, READ_METRICS];
+/** The scopes of a new token if none are specified. */
+export const defaultScopes = [READ, WRITE];
+/** The scopes of the first token of an embedded database, which is the operator's. */
+export const firstTokenScopes = [READ, WRITE, CORRECT];
 
 /** Reads the schema of attributes that the settings name. Throws a one-line Error. */
 export async function readAttributes({
@@ -69,8 +58,7 @@ export async function readAttributes({
   jwt,
 }: Pick<Config, 'attributesSchema' | 'jwt'>): Promise<AttributesDefinition | undefined> {
   if (path === undefined) return undefined;
-  if (!ATTRIBUTES) throw new Error('this build has no attributes: remove ATTRIBUTES_SCHEMA');
-  const definition = await ATTRIBUTES.read(path);
+  const definition = await readSchemaFile(path);
   const unknown = Object.keys(jwt?.attributeClaims ?? {}).find((name) => !definition.filters.has(name));
   if (unknown === undefined) return definition;
   throw new Error(
@@ -79,12 +67,12 @@ export async function readAttributes({
 }
 
 /** Creates the missing indexes of filters and drops the others. Returns a line for each. */
-export async function updateIndexes(
+export function updateIndexes(
   attributes: AttributesDefinition | undefined,
   runner: QueryRunner,
   signal?: AbortSignal,
 ): Promise<string[]> {
-  return (await ATTRIBUTES?.updateIndexes(runner, attributes?.filters.keys() ?? [], signal)) ?? [];
+  return updateAttributeIndexes(runner, attributes?.filters.keys() ?? [], signal);
 }
 
 export interface AppOptions {
@@ -98,7 +86,7 @@ export interface AppOptions {
   /** Stops waiting for the database when it aborts. */
   readonly signal?: AbortSignal;
   /** Called after each message, for the access log. */
-  readonly onMessage?: ModuleSettings['onMessage'];
+  readonly onMessage?: ((message: LoggedMessage) => void) | undefined;
   /** Called after each request, for the access log. */
   readonly onClose?: HttpEdgeOptions['onClose'];
 }
@@ -106,26 +94,26 @@ export interface AppOptions {
 /** The composition root of the standalone service. */
 @Module({})
 export class AppModule {
-  static forRoot(options: AppOptions): DynamicModule {
-    const { config, attributes, onMessage, onClose } = options;
-    const modules = buildModules({
-      ...config,
-      defaultScopes,
-      onMessage,
-      attributes: attributes && {
-        ...attributes,
-        providers: ATTRIBUTES!.providers(attributes),
-        describe: (document) => ATTRIBUTES!.describe(document, attributes),
-      },
-    });
+  static async forRoot(options: AppOptions): Promise<DynamicModule> {
+    const { config, onClose } = options;
+    const { messagesUrl, eventsUrl, eventsSecret: secret } = config;
+    const timeLogs = timeLogModule(options);
     return {
       module: AppModule,
       imports: [
         dataSourceModule(options),
-        authModule(config, modules),
+        await authModule(config),
         DatabaseModule,
-        ...modules.values(),
-        RouterModule.register(routesOf(modules)),
+        AccessTokenModule.forRoot({ ...config, defaultScopes }),
+        timeLogs,
+        RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
+        ...(messagesUrl === undefined ? [] : [await messagesModule(timeLogs, options)]),
+        ...(eventsUrl === undefined
+          ? []
+          : [EventRelayModule.over(timeLogs, () => sinkOf(eventsUrl, { secret }))]),
+        HealthModule,
+        ...(config.apiDocs ? [apiDocsModule(options)] : []),
+        MetricsModule,
         // Must be last: its controller matches every path that no other controller matches.
         edgeModule(config, onClose),
       ],
@@ -133,8 +121,6 @@ export class AppModule {
     };
   }
 }
-
-type BuiltModules = ReturnType<typeof buildModules>;
 
 function dataSourceModule({
   config,
@@ -168,30 +154,46 @@ function dataSourceModule({
   });
 }
 
-/** Accepts the tokens of the service, and those of other issuers that a module verifies. */
-function authModule({ acceptsAccessTokens, rateLimit: limit }: Config, modules: BuiltModules): DynamicModule {
-  const issuers = [...modules].flatMap(([{ verifier }, module]) =>
-    verifier ? [{ ...verifier, module }] : [],
-  );
+/** Accepts the tokens of the service, and JWTs of another issuer. */
+async function authModule({
+  acceptsAccessTokens,
+  jwt,
+  rateLimit: limit,
+  limits,
+}: Config): Promise<DynamicModule> {
+  const options = { realm: 'time-logs', ...(limit && { admit: rateLimit(limit) }) };
+  if (!jwt)
+    return BearerAuthModule.forRootAsync({
+      inject: [AccessTokenVerifier],
+      useFactory: (verifier: AccessTokenVerifier) => ({ ...options, verifier }),
+    });
+  const { hasJwtForm, JwtModule, JwtVerifier } = await import('../libs/jwt/src/index.js');
   return BearerAuthModule.forRootAsync({
-    imports: issuers.map(({ module }) => module),
-    inject: [AccessTokenVerifier, ...issuers.map(({ provide }) => provide)],
-    useFactory: (accessTokens: AccessTokenVerifier, ...verifiers: TokenVerifier[]) => ({
-      verifier: issuers.reduce<TokenVerifier | undefined>(
-        (others, { accepts }, index) =>
-          others ? new DelegatingVerifier(accepts, verifiers[index]!, others) : verifiers[index],
-        acceptsAccessTokens ? accessTokens : undefined,
-      )!,
-      realm: 'time-logs',
-      ...(limit && { admit: rateLimit(limit) }),
+    imports: [JwtModule.forRoot({ ...jwt, cacheSize: limits.tokenCache })],
+    inject: [AccessTokenVerifier, JwtVerifier],
+    useFactory: (accessTokens: AccessTokenVerifier, jwts: InstanceType<typeof JwtVerifier>) => ({
+      ...options,
+      verifier: acceptsAccessTokens ? new DelegatingVerifier(hasJwtForm, jwts, accessTokens) : jwts,
     }),
   });
 }
 
-function routesOf(modules: BuiltModules): Routes {
-  return [...modules].flatMap(([{ prefix: path }, module]) =>
-    path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
-  );
+function timeLogModule({ config: { limits }, attributes }: AppOptions): DynamicModule {
+  const providers = attributes && [
+    ...attributeProviders({ useFactory: () => attributes }),
+    indexCheck('run npm run migrate'),
+  ];
+  return TimeLogModule.forRoot({ limits }, providers);
+}
+
+/** Handles messages. Loaded only if a broker is set, as it loads @nestjs/microservices. */
+async function messagesModule(timeLogs: DynamicModule, { onMessage }: AppOptions): Promise<DynamicModule> {
+  const { TimeLogMessagesModule } = await import('../libs/messages/src/time-logs/index.js');
+  return TimeLogMessagesModule.over(timeLogs, { onMessage, acknowledges: true });
+}
+
+function apiDocsModule({ attributes }: AppOptions): DynamicModule {
+  return ApiDocsModule.forRoot(attributes && ((document) => describeAttributes(document, attributes)));
 }
 
 /** The request headers that pages of other origins may send. Tracing in a browser adds the last three. */

@@ -1,5 +1,6 @@
-import { backupMetadata, entities, migrations } from '../app.module.js';
 import { backup } from '../../libs/backup/src/index.js';
+import { entities, migrations } from '../app.module.js';
+import { unreachedTimeLogPosition } from '../feed/index.js';
 import { parseFile } from './command-line.js';
 import { createFile } from './new-file.js';
 import { type Command, runAsProgram, withDatabase } from './run-command.js';
@@ -15,8 +16,10 @@ Saves the data of the configured database to FILE, which must not exist. The ser
     const report = (text: string) => context.progress.show(text);
     return withDatabase(context, async (database) => {
       const { migrationUrl: url, migrationSetting: setting } = database;
-      const source = { url, setting, entities, migrations, backupMetadata, report, signal: context.signal };
-      const counts = await createFile(file, (target) => backup({ ...source, target }));
+      const source = { url, setting, entities, migrations, report, signal: context.signal };
+      const counts = await createFile(file, (target) =>
+        backup({ ...source, backupMetadata: unreachedTimeLogPosition, target }),
+      );
       await database.keepOwner(file);
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
       return `saved ${file}: ${rows.join(', ')}`;

@@ -1,6 +1,7 @@
-import { entities, migrations, afterRestore } from '../app.module.js';
 import { checkBackup, restore } from '../../libs/backup/src/index.js';
+import { entities, migrations } from '../app.module.js';
 import { migrate } from '../database/setup/index.js';
+import { keepTimeLogPositions } from '../feed/index.js';
 import { parseFile } from './command-line.js';
 import { type Command, runAsProgram, withDatabase } from './run-command.js';
 
@@ -22,7 +23,7 @@ database is killed, run it again: if the tables have rows by then, everything wa
     progress.end();
     return withDatabase(context, async ({ migrationUrl: url, migrationSetting: setting }) => {
       await migrate({ url, setting, migrations, signal });
-      const counts = await restore({ url, setting, entities, afterRestore, ...backup });
+      const counts = await restore({ url, setting, entities, afterRestore: keepTimeLogPositions, ...backup });
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
       return `restored ${backup.file}: ${rows.join(', ')}`;
     });

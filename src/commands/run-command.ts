@@ -8,7 +8,6 @@ import {
   type OpenDatabase,
   openDatabase,
 } from '../database/setup/index.js';
-import { EMBEDDED_DATABASES } from '../packages.js';
 import { asksForHelp, UsageError } from './command-line.js';
 import { ProgressLine } from './progress-line.js';
 
@@ -100,7 +99,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const config = settings();
   const onNew = (dataDir: string) => printError(`created a new database in ${dataDir}`);
-  const database = await openDatabase(EMBEDDED_DATABASES, {
+  const database = await openDatabase({
     ...config,
     isCommand: true,
     log: () => undefined,

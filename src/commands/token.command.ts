@@ -1,6 +1,7 @@
+import { type AttributesDefinition, parseAttribute } from '../../libs/attributes/src/index.js';
 import { MAX_PROJECTS } from '../../libs/auth/src/index.js';
 import {
-  accessTokens,
+  accessTokenEntities,
   AccessTokenService,
   firstTokenFile,
   formatMinute,
@@ -11,12 +12,9 @@ import {
 import { defaultScopes, migrations, readAttributes, scopes } from '../app.module.js';
 import { Database } from '../database/index.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
-import { ATTRIBUTES } from '../packages.js';
-import type { AttributesDefinition } from '../service-module.js';
 import { parseOptions, UsageError, UUID } from './command-line.js';
 import { type Command, type CommandContext, runAsProgram, withDatabase } from './run-command.js';
 
-const SCOPES = scopes.map(({ name }) => name);
 /** The messages for a missing table, a missing column and a missing privilege, by SQLSTATE. */
 const MESSAGES: Record<string, string> = {
   '42P01': 'the database has no tables yet: run npm run migrate to create them',
@@ -33,7 +31,7 @@ export const tokenCommand: Command = {
   npm run --silent token -- rotate ID [--overlap 1h]
   npm run --silent token -- revoke ID
 
-SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
+SCOPE is one of ${scopes.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
 --project restricts the token to a project, or to several (at most ${MAX_PROJECTS}); without it a token has access to all.
 --attribute restricts the token to the logs with this value of an attribute, which ATTRIBUTES_SCHEMA must declare as a filter.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
@@ -102,7 +100,7 @@ function create(
   if (!name?.trim()) throw new UsageError('create needs --name NAME, the name of its holder');
   if (!/^[\P{Cc}]{1,200}$/u.test(name))
     throw new UsageError('--name takes at most 200 characters, without control characters');
-  const unknown = scope?.find((name) => !SCOPES.includes(name));
+  const unknown = scope?.find((name) => !scopes.includes(name));
   if (unknown !== undefined) throw new UsageError(`there is no scope ${JSON.stringify(unknown)}`);
   const requested = scope ?? defaultScopes;
   const projects = project && parseProjects(project);
@@ -112,7 +110,7 @@ function create(
   return async (tokens) => {
     const { id, token } = await tokens.create({
       name,
-      scopes: SCOPES.filter((known) => requested.includes(known)),
+      scopes: scopes.filter((known) => requested.includes(known)),
       projects,
       attributes,
       expiresAt,
@@ -146,7 +144,7 @@ function parseAttributes(texts: readonly string[], filters: AttributeTypes): New
       );
     if (Object.hasOwn(values, name)) throw new UsageError(`--attribute takes ${name} only once`);
     try {
-      values[name] = ATTRIBUTES!.parse(name, type, value!);
+      values[name] = parseAttribute(name, type, value!);
     } catch (error) {
       throw new UsageError(`--attribute: ${(error as Error).message}`);
     }
@@ -209,7 +207,7 @@ function withTokens(context: CommandContext, action: TokenAction): Promise<strin
     if (config.databaseUrl === undefined) await migrate({ url: database.url, migrations });
     const dataSource = await openDataSource({
       ...plainOptions(database.url),
-      entities: accessTokens.entities,
+      entities: accessTokenEntities,
     });
     try {
       return await action(new AccessTokenService(new Database(dataSource)), {

@@ -1,4 +1,1 @@
-import { HealthModule } from './health.module.js';
-
-/** The ServiceModule of the health checks. */
-export const health = { bind: () => HealthModule };
+export { HealthModule } from './health.module.js';

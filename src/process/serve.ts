@@ -4,8 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { DestinationStream } from 'pino';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
-import { AppModule, MODULES, readAttributes } from '../app.module.js';
-import { EMBEDDED_DATABASES } from '../packages.js';
+import { describeConnection } from '../../libs/messages/src/index.js';
+import { AppModule, readAttributes } from '../app.module.js';
 import type { Config } from './config.js';
 import { openDatabase } from '../database/setup/index.js';
 import { TimeLogAttributes } from '../time-log/index.js';
@@ -36,7 +36,7 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
   const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, log);
   for (const { line, level } of startupMessages) logger[level](line);
   signal.addEventListener('abort', () => logger.log('shutting down'));
-  const database = await openDatabase(EMBEDDED_DATABASES, {
+  const database = await openDatabase({
     ...config,
     signal,
     log: (line) => logger.logPostgres(line),
@@ -46,7 +46,7 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
   try {
     const { url: databaseUrl, migrationUrl, migrationSetting } = database;
     const app = await NestFactory.create<NestExpressApplication>(
-      AppModule.forRoot({
+      await AppModule.forRoot({
         config,
         attributes,
         databaseUrl,
@@ -63,10 +63,13 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
       logger.log(`the database is ready: ${database.name}`);
       const token = await firstToken(app, config, database);
       const port = await listen(app, config);
-      for (const module of MODULES) await module.connect?.(app, config, { logger });
-      const connections = MODULES.flatMap(({ describeConnection }) => describeConnection?.(config) ?? []);
+      if (config.messagesUrl !== undefined) await takeMessages(app, config.messagesUrl, config, logger);
       logger.log(
-        [`listening on port ${port} of ${config.host ?? 'all interfaces'}`, ...connections].join('; '),
+        [
+          `listening on port ${port} of ${config.host ?? 'all interfaces'}`,
+          describeConnection('messages', 'MESSAGES_URL', config.messagesUrl),
+          describeConnection('events', 'EVENTS_URL', config.eventsUrl),
+        ].join('; '),
       );
       if (config.isProduction && config.host === undefined)
         logger.warn(
@@ -94,4 +97,16 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
     await database.close();
   }
   signal.throwIfAborted();
+}
+
+/** Connects to the broker of MESSAGES_URL. Throws a one-line Error. */
+async function takeMessages(
+  app: NestExpressApplication,
+  url: string,
+  { limits: { bodyLimit } }: Config,
+  logger: ServiceLogger,
+): Promise<void> {
+  const { MESSAGE_QUEUE: queue } = await import('../../libs/messages/src/time-logs/index.js');
+  const { connectMessages } = await import('../../libs/messages/src/transports/index.js');
+  await connectMessages(app, { logger, url, setting: 'MESSAGES_URL', queue, bodyLimit });
 }

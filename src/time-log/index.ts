@@ -60,9 +60,9 @@ export {
 } from './infrastructure/typeorm-time-log.repository.js';
 export { limitsOf, type TimeLogLimits } from './time-log.limits.js';
 export { timeLogMigrations } from './time-log.migrations.js';
-export { TIME_LOG_PARTS } from './time-log.module.js';
+export { TIME_LOG_PARTS, TimeLogModule } from './time-log.module.js';
 export { DEFAULT_EVENT_SOURCE, TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
-export { READ, WRITE } from './time-log.scopes.js';
+export { CORRECT, READ, WRITE } from './time-log.scopes.js';
 export { CreateTimeLogDto, valuesOf } from './api/create-time-log.dto.js';
 export { LargeLists } from './api/large-lists.js';
 export { TimeLogFilterDto } from './api/time-log-filter.dto.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { scopes as scopesOfService } from '../support/compiled.js';
+import { scopes } from '../support/compiled.js';
 import { Issuer, makeKey } from '../support/issuer.js';
 import {
   correct,
@@ -26,7 +26,6 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
 const NOT_ALLOWED = [403, refusal('FORBIDDEN', 'the token does not allow this project')];
 const NOT_THERE = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
-const scopes = scopesOfService.map(({ name }) => name);
 
 let issuer: Issuer;
 let app: TestApp;

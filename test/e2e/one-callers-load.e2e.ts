@@ -8,7 +8,7 @@ import {
   connectMessages,
   LargeLists,
   loadConfig,
-  scopes as scopesOfService,
+  scopes,
   TypeOrmTimeLogRepository,
 } from '../support/compiled.js';
 import { type Gate, newGate } from '../support/gate.js';
@@ -32,7 +32,6 @@ import { unusedPort } from '../support/unused-port.js';
 const OTHER_PROJECT = 'b0000000-0000-4000-8000-00000000000f';
 /** No verdict depends on the speed of the machine. */
 const { limits } = loadConfig({}, false);
-const scopes = scopesOfService.map(({ name }) => name);
 const NOT_FOUND = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
 
 let app: TestApp;

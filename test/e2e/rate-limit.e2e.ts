@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scopes as allScopes } from '../support/compiled.js';
+import { scopes } from '../support/compiled.js';
 import { ROUTES, sampleOf } from '../support/describe-route.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
 import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
@@ -96,7 +96,6 @@ describe('with RATE_LIMIT=4/hour', () => {
   });
 
   it('counts the routes for which the document has 429, and no other', async () => {
-    const scopes = allScopes.map(({ name }) => name);
     const headers = await newcomer(scopes);
     for (const route of ROUTES) {
       const { token } = await app.tokens.create({ name: 'maker', scopes });

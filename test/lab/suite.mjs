@@ -15,7 +15,6 @@ const SUITES = {
   brokers: { files: ['test/lab/brokers'] },
   browser: { files: ['test/lab/browser'] },
   containers: { options: ['--runInBand'], files: ['test/lab/containers'] },
-  core: { files: ['test/lab/core'] },
   database: {
     needs: TEST_POSTGRES,
     environment: { TEST_POSTGRES },
@@ -52,7 +51,7 @@ const BENCHES = {
   hooks: 'hook-price',
 };
 /** The suites of `all`: those with a verdict, except the containers. */
-const NIGHTLY = 'specs tools core package brokers browser estate database fleet properties faults'.split(' ');
+const NIGHTLY = 'specs tools package brokers browser estate database fleet properties faults'.split(' ');
 
 const [name, ...args] = process.argv.slice(2);
 if (name === 'all') runAll();

@@ -10,7 +10,7 @@ interface Rights {
 
 /** Stores a token past the service: a new one for everything, unless it says otherwise. Returns it. */
 export async function storeToken(databaseUrl: string, rights: Rights = {}): Promise<string> {
-  const { token = newToken(), scopes = allScopes.map(({ name }) => name), projects = null } = rights;
+  const { token = newToken(), scopes = allScopes, projects = null } = rights;
   await queryOnce(
     databaseUrl,
     `insert into access_tokens (id, name, digest, scopes, projects, created_at)

@@ -10,7 +10,6 @@ import { connectionOptions } from '../../src/database/setup/index.js';
 import { type ConnectOptions, connectMessages } from '../../libs/messages/src/transports/index.js';
 import { TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { timeLogEntities, type TimeLogLimits } from '../../src/time-log/index.js';
-import { timeLogs } from '../../src/time-log/composition.js';
 import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
 import { CopyingPipe, portOf, tcpPortOf } from '../host/embedded.js';
@@ -26,6 +25,8 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
   worker: ['time-logs:read', 'time-logs:write'],
   other: ['time-logs:read', 'time-logs:write'],
 };
+
+const ALL_SCOPES = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
 
 /** The projects of the token `bound`. */
 export const BOUND_TO = ['b0000000-0000-4000-8000-00000000000a', 'b0000000-0000-4000-8000-00000000000b'];
@@ -50,8 +51,7 @@ class HostTokens extends TokenVerifier {
       await this.answered.opened;
       return { id: token, scopes: ['time-logs:write'] };
     }
-    if (token in PROJECTS)
-      return { id: token, scopes: timeLogs.scopes.map(({ name }) => name), projects: PROJECTS[token] };
+    if (token in PROJECTS) return { id: token, scopes: ALL_SCOPES, projects: PROJECTS[token] };
     const scopes = SCOPES[token];
     return scopes && { id: token, scopes };
   }

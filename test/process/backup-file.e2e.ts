@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { addOddRows, withSql } from '../support/backup-rows.js';
-import { backup, backupMetadata, checkBackup, entities, migrations } from '../support/compiled.js';
+import { backup, checkBackup, entities, migrations, unreachedTimeLogPosition } from '../support/compiled.js';
 import { isFull } from '../support/extent.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 
@@ -25,7 +25,14 @@ describe('a file that is restored', () => {
     file = inFolder('file');
     await withSql(database.url, addOddRows);
     const target = createWriteStream(file);
-    await backup({ url: database.url, entities, migrations, backupMetadata, target, report });
+    await backup({
+      url: database.url,
+      entities,
+      migrations,
+      backupMetadata: unreachedTimeLogPosition,
+      target,
+      report,
+    });
     sound = await readFile(file);
     text = gunzipSync(sound).toString();
     lines = text.trimEnd().split('\n');

@@ -8,14 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
-import {
-  afterRestore,
-  EMBEDDED_DATABASES,
-  entities,
-  migrations,
-  openDatabase,
-  restore,
-} from '../support/compiled.js';
+import { keepTimeLogPositions, entities, migrations, openDatabase, restore } from '../support/compiled.js';
 import { useFolder } from '../support/fixtures.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
@@ -24,7 +17,7 @@ import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '.
 /** Does something on the embedded database of a directory, which runs meanwhile. */
 async function withSqlIn<T>(dataDir: string, act: (sql: DataSource) => Promise<T>): Promise<T> {
   const none = { databaseUrl: undefined, migrationDatabaseUrl: undefined };
-  const database = await openDatabase(EMBEDDED_DATABASES, {
+  const database = await openDatabase({
     ...none,
     isCommand: true,
     dataDir,
@@ -302,8 +295,8 @@ describe('backup and restore by DATABASE_URL', () => {
       ),
     );
     const stop = new AbortController();
-    const lastly: typeof afterRestore = async (runner, notes) => {
-      await afterRestore(runner, notes);
+    const lastly: typeof keepTimeLogPositions = async (runner, notes) => {
+      await keepTimeLogPositions(runner, notes);
       await runner.query('set constraints wait deferred; insert into waiting default values');
     };
     const options = { url: target, entities, migrations, afterRestore: lastly, report: () => undefined };

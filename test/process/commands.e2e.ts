@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
-import { accessTokens, migrate } from '../support/compiled.js';
+import { accessTokenMigrations, migrate } from '../support/compiled.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { startHere } from '../support/service-here.js';
@@ -157,7 +157,7 @@ describe('the token command', () => {
   });
 
   it('says what to do where the database is of an older version', async () => {
-    await migrate({ url: older.url, migrations: accessTokens.migrations });
+    await migrate({ url: older.url, migrations: accessTokenMigrations });
     await queryOnce(older.url, 'alter table access_tokens drop column bound');
     expect(await run('token', ['list'], { DATABASE_URL: older.url })).toEqual(
       refused('the tables of the database are from an older version: run npm run migrate to update them'),

@@ -63,7 +63,7 @@ describe.each([
     }
     await owner.query(
       `insert into access_tokens (id, name, digest, scopes, created_at) values ($1, 'Ada', $2, $3, now())`,
-      [randomUUID(), digestOf(token), scopes.map(({ name }) => name)],
+      [randomUUID(), digestOf(token), scopes],
     );
     service = await startHere({ DATABASE_URL: urlOfRole() });
   });

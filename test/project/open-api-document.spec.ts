@@ -133,7 +133,7 @@ describe('the OpenAPI document', () => {
   it('names every scope, and every path that is open', () => {
     const { description } = openApiDocument.components.securitySchemes.bearer!;
     const named = [...description.matchAll(/^- `(.+)`: ./gm)].map(([, name]) => name);
-    expect(named).toEqual(scopes.map(({ name }) => name));
+    expect(named).toEqual(scopes);
     const open = operations
       .filter(([, { security }]) => security?.length === 0)
       .map(([name]) => `\`${name.split(' ')[1]}\``);

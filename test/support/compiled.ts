@@ -7,7 +7,6 @@ import type * as AccessToken from '../../src/access-token/index.js';
 import type * as App from '../../src/app.module.js';
 import type * as Backup from '../../libs/backup/src/index.js';
 import type { Command } from '../../src/commands/run-command.js';
-import type * as Packages from '../../src/packages.js';
 import type * as RunCommand from '../../src/commands/run-command.js';
 import type * as Config from '../../src/process/config.js';
 import type * as DatabaseSetup from '../../src/database/setup/index.js';
@@ -47,27 +46,25 @@ const from = {
   databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
   feed: (await compiled('src/feed/index.js')) as typeof Feed,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
-  packages: (await compiled('src/packages.js')) as typeof Packages,
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
   serve: (await compiled('src/process/serve.js')) as typeof Serve,
   timeLog: (await compiled('src/time-log/index.js')) as typeof TimeLog,
   transports: (await compiled('libs/messages/src/transports/index.js')) as typeof Transports,
 };
 
-export const { accessTokens, AccessTokenService } = from.accessToken;
-export const { afterRestore, AppModule, backupMetadata, defaultScopes, entities, migrations, scopes } =
-  from.app;
+export const { accessTokenMigrations, AccessTokenService } = from.accessToken;
+export const { AppModule, defaultScopes, entities, migrations, scopes } = from.app;
 export const { backup, checkBackup, restore } = from.backup;
 export const { loadConfig } = from.config;
 export const { Database } = from.database;
 export const { migrate, openDatabase, plainOptions } = from.databaseSetup;
-export const { EMBEDDED_DATABASES } = from.packages;
 export const { EdgeAdapter } = from.httpEdge;
 export const { execute } = from.runCommand;
 export const { serve } = from.serve;
 export const { LargeLists, TimeLogCounts, timeLogEntities, timeLogMigrations, TypeOrmTimeLogRepository } =
   from.timeLog;
-export const { parseEventId, TypeOrmFeedRepository } = from.feed;
+export const { keepTimeLogPositions, parseEventId, TypeOrmFeedRepository, unreachedTimeLogPosition } =
+  from.feed;
 export const { connectMessages } = from.transports;
 
 const COMMANDS = ['backup', 'counts', 'drop', 'forget', 'migrate', 'restore', 'token'] as const;

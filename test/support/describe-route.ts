@@ -175,7 +175,7 @@ export function describeRoute(app: TestApp, route: Route): void {
 
       for (const scope of scopes)
         it(`asks for ${scope} before it looks at the request`, async () => {
-          const others = allScopes.map(({ name }) => name).filter((name) => name !== scope);
+          const others = allScopes.filter((name) => name !== scope);
           const forbidden = refusal('FORBIDDEN', `the token lacks the scope ${scope}`);
           const challenge = `, error="insufficient_scope", scope="${scope}"`;
           await expectRefused(await tokenWith(...others), [403, forbidden], challenge);

@@ -60,7 +60,7 @@ export async function startTestApp(
   const all = { ...patientConfig(), ...config };
   const database = await createMigratedDatabase();
   const app = await NestFactory.create<NestExpressApplication>(
-    AppModule.forRoot({
+    await AppModule.forRoot({
       config: all,
       databaseUrl: reroute(database.url),
       migrationUrl: database.url,
@@ -71,7 +71,7 @@ export async function startTestApp(
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   const tokens = app.get(Tokens);
-  const { token } = await tokens.create({ name: 'test', scopes: scopes.map(({ name }) => name) });
+  const { token } = await tokens.create({ name: 'test', scopes });
   return {
     url: `http://127.0.0.1:${port}`,
     port,

@@ -1,6 +1,6 @@
 /* Without it, the attributes of logs have no schema, and nobody can filter by them or be bound to them. */
 
-export type { AttributeFilters } from './attribute-filters.js';
+export { type AttributeFilters, parseAttribute } from './attribute-filters.js';
 export { attributeProviders } from './attribute-providers.js';
 export { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
 export {
@@ -10,5 +10,7 @@ export {
   withAttributes,
 } from './attributes-document.js';
 export { type FilterNames, hostFilters } from './host-filters.js';
+export { type AttributesDefinition, readSchemaFile } from './schema-file.js';
 export { deepFreeze, jsonCopy, jsonFault } from './json.js';
 export type { AttributesOf, AttributesSchema, SentAttributesOf } from './schema-attributes.js';
+export { describeAttributes } from './service-document.js';

@@ -16,28 +16,6 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** A running embedded PostgreSQL server. */
-interface EmbeddedServer {
-  readonly url: string;
-  /** Whether the start has created the database. */
-  readonly created: boolean;
-  stop(): Promise<void>;
-}
-
-interface EmbeddedOptions {
-  readonly dataDirectory: string;
-  readonly log: (line: string) => void;
-  readonly onFailure?: (error: Error) => void;
-  readonly signal?: AbortSignal;
-}
-
-/** Starts embedded servers. */
-export interface EmbeddedDatabases {
-  start(options: EmbeddedOptions): Promise<EmbeddedServer>;
-  /** Attaches to a server that is already running, and leaves it running; else starts one. */
-  attachOrStart(options: EmbeddedOptions): Promise<EmbeddedServer>;
-}
-
 export interface OpenDatabaseOptions {
   readonly databaseUrl: string | undefined;
   readonly migrationDatabaseUrl: string | undefined;
@@ -52,10 +30,12 @@ export interface OpenDatabaseOptions {
 }
 
 /** Opens the database of DATABASE_URL. Without that setting, starts the embedded one. */
-export async function openDatabase(
-  databases: EmbeddedDatabases | undefined,
-  { databaseUrl, migrationDatabaseUrl, dataDir, ...rest }: OpenDatabaseOptions,
-): Promise<OpenDatabase> {
+export async function openDatabase({
+  databaseUrl,
+  migrationDatabaseUrl,
+  dataDir,
+  ...rest
+}: OpenDatabaseOptions): Promise<OpenDatabase> {
   if (databaseUrl !== undefined) {
     const { name, server } = addressOf(databaseUrl);
     return {
@@ -67,10 +47,10 @@ export async function openDatabase(
       close: async () => undefined,
     };
   }
-  if (!databases) throw new Error('this build has no embedded database: set DATABASE_URL');
   const { log, onFailure, signal, isCommand, onNew } = rest;
   const dataDirectory = join(dataDir, 'postgres');
-  const server = await databases[isCommand ? 'attachOrStart' : 'start']({
+  const { EmbeddedPostgres } = await import('@time-logs/embedded-postgres');
+  const server = await EmbeddedPostgres[isCommand ? 'attachOrStart' : 'start']({
     dataDirectory,
     log,
     ...(onFailure && { onFailure }),
