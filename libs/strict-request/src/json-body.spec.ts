@@ -2,39 +2,73 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { parseJson, readJsonObject } from './json-body.js';
-import { applyRules } from './request-state.js';
 
 const MARK = '\uFEFF';
 
 /** Returns a request with this stream as its body, and a Content-Type. */
-function requestOf(body: Readable, contentType = 'application/json'): IncomingMessage {
-  const request = Object.assign(body, {
+function requestOf(body: Readable, complete: boolean, contentType = 'application/json'): IncomingMessage {
+  return Object.assign(body, {
     headers: { 'content-type': contentType },
     rawHeaders: ['Content-Type', contentType],
-    complete: true,
+    complete,
   }) as unknown as IncomingMessage;
-  applyRules(request, { bodyLimit: 8, deadline: 1 });
-  return request;
 }
 
-/** Reads the body `{}` of a request with a Content-Type. */
-function readAs(contentType: string): Promise<object> {
-  return readJsonObject(requestOf(Readable.from([Buffer.from('{}')]), contentType));
-}
-
-it('readJsonObject does not keep the chunks of a body: each takes 600 bytes', async () => {
+/** Reads a body that has arrived with its headers. */
+function readArrived(json: string, limit: number, contentType?: string): Promise<object> {
   const body = new Readable({ read: () => undefined });
-  const object = readJsonObject(requestOf(body));
-  await new Promise((resolve) => body.once('resume', resolve));
-  for (const [index, byte] of Buffer.from('{"a":12}').entries()) {
+  body.push(json.slice(0, 1));
+  body.push(json.slice(1));
+  body.push(null);
+  return readJsonObject(requestOf(body, true, contentType), { limit });
+}
+
+/** Reads a body whose bytes arrive one by one. */
+async function readBytes(json: string, limit: number): Promise<object> {
+  const body = new Readable({ read: () => undefined });
+  const request = requestOf(body, false);
+  const object = readJsonObject(request, { limit });
+  await Promise.race([object, new Promise((resolve) => body.once('resume', resolve))]);
+  for (const [index, byte] of Buffer.from(json).entries()) {
     const chunk = Buffer.of(byte);
     body.push(chunk);
-    // The first one is the body if there is no other.
+    // A chunk of 1 byte takes 600 bytes of memory, so only the first one is kept, if there is no other.
     if (index > 0) chunk.fill(0);
   }
   body.push(null);
-  expect(await object).toEqual({ a: 12 });
+  request.complete = true;
+  return object;
+}
+
+describe.each([
+  ['has arrived', readArrived],
+  ['arrives byte by byte', readBytes],
+])('readJsonObject of a body that %s', (_how, read) => {
+  it('returns its object', async () => {
+    expect(await read('{"a":12}', 8)).toEqual({ a: 12 });
+  });
+
+  it('refuses one byte more than the limit', async () => {
+    await expect(read('{"a":123}', 8)).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+      message: 'the request body must be at most 8 bytes',
+    });
+  });
+
+  it('refuses an empty one', async () => {
+    await expect(read('', 8)).rejects.toThrow('the request body must be valid JSON');
+  });
 });
+
+it('readJsonObject refuses a body whose connection is closed before its end', async () => {
+  const body = new Readable({ read: () => undefined });
+  const object = readJsonObject(requestOf(body, false), { limit: 8 });
+  body.destroy();
+  await expect(object).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
+});
+
+/** Reads the body `{}` of a request with a Content-Type. */
+const readAs = (contentType: string) => readArrived('{}', 2, contentType);
 
 describe('the Content-Type of a JSON body', () => {
   it.each([
@@ -63,8 +97,7 @@ describe('parseJson', () => {
     ['\r\n [] ', []],
     [JSON.stringify({ [MARK]: MARK }), { [MARK]: MARK }],
   ])('ignores a byte order mark before %j', (text, value) => {
-    for (const json of [text, MARK + text])
-      expect(parseJson(Buffer.from(json), 'the message')).toEqual(value);
+    for (const json of [text, MARK + text]) expect(parseJson(Buffer.from(json))).toEqual(value);
   });
 
   it.each([
@@ -73,7 +106,7 @@ describe('parseJson', () => {
     ['one after the value', `{}${MARK}`],
     ['nothing but one', MARK],
   ])('rejects %s', (_what, text) => {
-    expect(() => parseJson(Buffer.from(text), 'the message')).toThrow('the message must be valid JSON');
+    expect(() => parseJson(Buffer.from(text))).toThrow('the request body must be valid JSON');
   });
 
   it.each([
@@ -81,6 +114,6 @@ describe('parseJson', () => {
     ['UTF-16, big-endian', Buffer.from(`${MARK}{}`, 'utf16le').swap16()],
     ['a part of a mark', Buffer.from([0xef, 0xbb, 0x7b, 0x7d])],
   ])('rejects %s', (_what, bytes) => {
-    expect(() => parseJson(bytes, 'the message')).toThrow('the message must be valid UTF-8');
+    expect(() => parseJson(bytes)).toThrow('the request body must be valid UTF-8');
   });
 });

@@ -1,22 +1,22 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
 import { headerValues } from './header-values.js';
-import { type Stateful, STATE } from './request-state.js';
 
 /** The maximum number of nested levels of objects and arrays. */
 export const MAX_JSON_DEPTH = 8;
 
-/** The options of a body. */
+/** The limits of a body, and its media types. */
 export interface BodyOptions {
-  /** The media types that it may have. */
-  readonly types?: readonly string[];
   /** The maximum size in bytes. */
-  readonly limit?: number | undefined;
+  readonly limit: number;
   /** The maximum number of nested levels. */
   readonly depth?: number;
+  readonly types?: readonly string[];
 }
+
+/** Throws for bytes that are not UTF-8: U+FFFD in their place would be another text. Ignores a byte order mark. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Returns the JSON object in a request's body, which a body parser of the host may have read.
@@ -24,39 +24,91 @@ export interface BodyOptions {
  */
 export async function readJsonObject(
   request: IncomingMessage & { body?: unknown },
-  options: BodyOptions = {},
+  { limit, depth = MAX_JSON_DEPTH, types = ['application/json'] }: BodyOptions,
 ): Promise<object> {
-  const { types = ['application/json'], depth = MAX_JSON_DEPTH } = options;
   requireJson(request, types);
-  const bytes = request.body === undefined ? await readBody(request, options) : undefined;
-  const value = bytes ? parseJson(bytes, 'the request body') : request.body;
-  if (!isJsonObject(value))
-    throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
-  if (isDeeperThan(depth, value))
-    throw new DomainError(
-      'VALIDATION_ERROR',
-      `the request body must not be nested deeper than ${depth} levels`,
-    );
+  const value = request.body === undefined ? parseJson(await receive(request, limit)) : request.body;
+  if (!isJsonObject(value)) throw invalid('must be a JSON object');
+  if (isDeeperThan(depth, value)) throw invalid(`must not be nested deeper than ${depth} levels`);
   return value;
 }
 
+/** Receives a body. One that has arrived, as most have, needs no listeners. */
+function receive(request: IncomingMessage, limit: number): Buffer | Promise<Buffer> {
+  const tooLarge = () =>
+    new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${limit} bytes`);
+  const incomplete = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  if (request.complete && request.readableLength <= limit) return (request.read() as Buffer | null) ?? EMPTY;
+  if (request.destroyed && !request.complete) throw incomplete();
+  return new Promise((resolve, reject) => {
+    let body: Buffer = EMPTY;
+    let size = 0;
+    const refuse = (error: DomainError) => {
+      request.off('data', take).resume();
+      reject(error);
+    };
+    const take = (chunk: Buffer) => {
+      const start = size;
+      size += chunk.length;
+      if (size > limit) refuse(tooLarge());
+      else if (start === 0) body = chunk;
+      else {
+        // A chunk of 1 byte takes 600 bytes of memory, so chunks are not kept.
+        if (size > body.length) body = Buffer.concat([body], Math.min(2 * size, limit));
+        body.set(chunk, start);
+      }
+    };
+    request.on('data', take);
+    request.once('end', () => resolve(body.subarray(0, size)));
+    request.once('close', () => {
+      if (!request.complete) refuse(incomplete());
+    });
+    request.once('error', () => undefined);
+  });
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** Parses JSON in UTF-8 (RFC 8259, section 8.1). Throws DomainError VALIDATION_ERROR. */
+export function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    throw invalid('must be valid UTF-8');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('must be valid JSON');
+  }
+}
+
+function invalid(rule: string): DomainError {
+  return new DomainError('VALIDATION_ERROR', `the request body ${rule}`);
+}
+
+/** Returns whether a value is a JSON object: neither null nor an array. */
+export function isJsonObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
+}
+
 function requireJson(request: IncomingMessage, types: readonly string[]): void {
-  const { headers } = request;
-  if (!isJsonInUtf8(headers['content-type'], types))
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${types.join(' or ')} in UTF-8`);
+  const { 'content-type': type, 'transfer-encoding': coding, 'content-encoding': encoding } = request.headers;
+  const unsupported = (message: string) => new DomainError('UNSUPPORTED_MEDIA_TYPE', message);
+  if (!isJsonInUtf8(type, types)) throw unsupported(`Content-Type must be ${types.join(' or ')} in UTF-8`);
   if (headerValues(request, 'content-type').length > 1)
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must not be repeated');
-  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
-    throw new DomainError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'Transfer-Encoding must be chunked alone: send the body uncompressed',
-    );
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding !== 'identity')
-    throw new DomainError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'Content-Encoding must be identity: send the body uncompressed',
-    );
+    throw unsupported('Content-Type must not be repeated');
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw unsupported('Transfer-Encoding must be chunked alone: send the body uncompressed');
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
+    throw unsupported('Content-Encoding must be identity: send the body uncompressed');
 }
 
 function isJsonInUtf8(contentType: string | undefined, types: readonly string[]): boolean {
@@ -72,82 +124,4 @@ function isJsonInUtf8(contentType: string | undefined, types: readonly string[])
   } catch {
     return false;
   }
-}
-
-function readBody(
-  request: IncomingMessage & Stateful,
-  { limit = request[STATE]?.bodyLimit }: BodyOptions,
-): Promise<Buffer> {
-  if (limit === undefined) throw new Error('applyRules must be called before a body is read');
-  const announced = Number(request.headers['content-length'] ?? 0);
-  return new Promise((resolve, reject) => {
-    let body: Buffer = EMPTY;
-    let size = 0;
-    const refuse = (error: DomainError) => {
-      request.removeListener('data', take);
-      request.resume();
-      reject(error);
-    };
-    const tooLarge = () =>
-      new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${limit} bytes`);
-    const incomplete = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
-    const take = (chunk: Buffer) => {
-      const end = size + chunk.length;
-      if (end > limit) {
-        refuse(tooLarge());
-        return;
-      }
-      if (size === 0) {
-        body = chunk;
-      } else {
-        // A chunk of 1 byte takes 600 bytes of memory, so chunks are not kept.
-        if (end > body.length) body = enlarged(body, Math.min(2 * end, announced || limit));
-        body.set(chunk, size);
-      }
-      size = end;
-    };
-    if (request.destroyed && !request.complete) {
-      reject(incomplete());
-      return;
-    }
-    if (announced > limit) throw tooLarge();
-    request.on('data', take);
-    request.once('end', () => resolve(body.length === size ? body : body.subarray(0, size)));
-    request.once('close', () => {
-      if (!request.complete) refuse(incomplete());
-    });
-    request.once('error', () => undefined);
-  });
-}
-
-const EMPTY = Buffer.alloc(0);
-
-function enlarged(bytes: Buffer, length: number): Buffer {
-  const buffer = Buffer.allocUnsafe(length);
-  buffer.set(bytes);
-  return buffer;
-}
-
-/**
- * Parses JSON in UTF-8 and ignores a byte order mark before it (RFC 8259, section 8.1). Throws
- * DomainError VALIDATION_ERROR, whose message begins with `noun`.
- */
-export function parseJson(bytes: Buffer, noun: 'the request body' | 'the message'): unknown {
-  // Decoding would replace invalid bytes with U+FFFD, and so store another text.
-  if (!isUtf8(bytes)) throw new DomainError('VALIDATION_ERROR', `${noun} must be valid UTF-8`);
-  try {
-    return JSON.parse(bytes.toString().replace(/^\uFEFF/, ''));
-  } catch {
-    throw new DomainError('VALIDATION_ERROR', `${noun} must be valid JSON`);
-  }
-}
-
-/** Returns whether a value is a JSON object: neither null nor an array. */
-export function isJsonObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
 }

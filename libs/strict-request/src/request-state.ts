@@ -131,6 +131,13 @@ export function applyRules(
   state.extraParameters = extraParameters;
 }
 
+/** Returns the maximum size of the body of a request, or of a batch, in bytes. */
+export function limitOf(request: Served, name: 'bodyLimit' | 'batchLimit'): number {
+  const { [name]: limit } = request[STATE];
+  if (limit === undefined) throw new Error('applyRules must be called before a body is read');
+  return limit;
+}
+
 /** Applies the rules of the module, since a host has no HTTP edge. Refuses no request. */
 @Injectable()
 export class RequestRulesGuard implements CanActivate {

@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request } from 'express';
 import { batchError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
 import { isJsonObject, MAX_JSON_DEPTH, readJsonObject } from './json-body.js';
-import { CheckedInput, type Served, STATE } from './request-state.js';
+import { CheckedInput, limitOf, type Served, STATE } from './request-state.js';
 import { refuseQuery } from './strict-request.decorators.js';
 import { checkInput, checkWithExtraField, faultsIn, FIELD } from './validate.js';
 
@@ -29,8 +29,8 @@ export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createPara
   async (shape: BatchShape, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
-    const { batchLimit } = request[STATE];
-    const body = await readJsonObject(request, { limit: batchLimit, depth: MAX_JSON_DEPTH + 2 });
+    const limit = limitOf(request, 'batchLimit');
+    const body = await readJsonObject(request, { limit, depth: MAX_JSON_DEPTH + 2 });
     return checkBatch(request, shape, body);
   },
 );

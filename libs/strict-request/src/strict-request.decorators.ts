@@ -4,7 +4,7 @@ import { DomainError } from '../../errors/src/index.js';
 import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
 import { headerValues } from './header-values.js';
 import { readJsonObject } from './json-body.js';
-import { type Served, STATE } from './request-state.js';
+import { limitOf, type Served, STATE } from './request-state.js';
 import { checkBody, type FixedMembers, validate } from './validate.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
@@ -22,7 +22,8 @@ export function StrictBody(
   const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<unknown> => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
-    return checkBody(request, dto, await readJsonObject(request), fixedMembersOf?.(request.params));
+    const body = await readJsonObject(request, { limit: limitOf(request, 'bodyLimit') });
+    return checkBody(request, dto, body, fixedMembersOf?.(request.params));
   });
   return read();
 }
@@ -36,9 +37,11 @@ const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
 export const MergePatch: () => ParameterDecorator = createParamDecorator(
   async (_data: unknown, context: ExecutionContext) => {
     const http = context.switchToHttp();
-    refuseQuery(http.getRequest<Request>());
+    const request = http.getRequest<Request & Served>();
+    refuseQuery(request);
     try {
-      const patch = await readJsonObject(http.getRequest<Request>(), { types: PATCH_TYPES });
+      const limit = limitOf(request, 'bodyLimit');
+      const patch = await readJsonObject(request, { limit, types: PATCH_TYPES });
       return () => patch;
     } catch (error) {
       // RFC 5789, section 2.2.
