@@ -164,24 +164,24 @@ export class Database implements BeforeApplicationShutdown {
   }
 
   /**
-   * Runs work that reads one snapshot of the database, without a limit of time. TRUNCATE and
+   * Runs work that reads one snapshot of the database, with a limit for each statement. TRUNCATE and
    * migrations of the table, which has a quoted name, wait for its end. Throws like `query`, and the
-   * errors of the work.
+   * errors of the work, after which its connection is closed: a statement may still be running.
    */
-  async read<T>(table: string, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  async read<T>(table: string, limit: ReadLimit, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return this.run(async (runner) => {
       const watch: Watch = (statement) => this.connections.watch(runner, statement);
-      const snapshot = await Snapshot.begin(runner, table, watch).catch(async (error: unknown) => {
+      try {
+        const snapshot = await Snapshot.begin(runner, table, limit, watch);
+        const outcome = await work(snapshot).catch((error: unknown) => {
+          throw new WorkError('', { cause: error });
+        });
+        await snapshot.close();
+        return outcome;
+      } catch (error) {
         await this.connections.discard(runner);
         // Others hold the lock of the table.
         throw isConcurrencyConflict(error) ? new WorkError('', { cause: unavailable(error) }) : error;
-      });
-      try {
-        return await work(snapshot);
-      } catch (error) {
-        throw new WorkError('', { cause: error });
-      } finally {
-        await snapshot.close();
       }
     });
   }

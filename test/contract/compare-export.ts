@@ -3,13 +3,20 @@ import {
   CSV_COLUMNS,
   type ExportedLogs,
   type ExportFormat,
-  type ExportRepository,
+  type ExportService,
+  type LogsOfMoment,
 } from '../../src/export/index.js';
 import { logResponse } from '../../src/time-log/index.js';
-import { ALL_PROJECTS, Period, type TimeLog } from '../support/storage.js';
+import type { TimeLog } from '../support/storage.js';
 
-/** Returns the text of an export. */
-export async function textOf({ content }: ExportedLogs): Promise<string> {
+/** Returns all logs of an export. */
+export async function logsOf({ pages }: LogsOfMoment): Promise<TimeLog[]> {
+  const logs: TimeLog[] = [];
+  for await (const page of pages) logs.push(...page);
+  return logs;
+}
+
+async function textOf({ content }: ExportedLogs): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of content) parts.push(part);
   return Buffer.concat(parts).toString();
@@ -17,17 +24,17 @@ export async function textOf({ content }: ExportedLogs): Promise<string> {
 
 /** Compares the export of a project with the bodies of all its logs, in the order of creation. */
 export async function compareExport(
-  exports: ExportRepository,
+  exports: ExportService,
   projectId: string,
   logs: readonly TimeLog[],
   format: ExportFormat,
   columns: readonly string[] = CSV_COLUMNS,
 ): Promise<void> {
-  const filter = { projectIds: [projectId], period: Period.of() };
-  const [text, total] = await exports.export({ filter, format, access: ALL_PROJECTS }, async (exported) => [
-    await textOf(exported),
-    exported.total,
-  ]);
+  const [text, total] = await exports.export(
+    { projectIds: [projectId] },
+    format,
+    async (exported) => [await textOf(exported), exported.total] as const,
+  );
   expect(total).toBe(logs.length);
   const bodies = logs.map((log) => logResponse(log).data);
   if (format === 'ndjson')

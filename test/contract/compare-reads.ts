@@ -14,7 +14,7 @@ import {
 import { newLog } from '../support/new-log.js';
 import { plainTotals } from '../support/plain-totals.js';
 import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
-import { textOf } from './compare-export.js';
+import { logsOf } from './compare-export.js';
 import type { Store } from './use-repository.js';
 
 export const [ONE, OTHER] = [randomUUID(), randomUUID()].sort() as [string, string];
@@ -129,11 +129,8 @@ async function compareSums(...[store, filter, access, matching]: Comparison): Pr
 }
 
 async function compareExportedLogs(...[store, filter, access, matching]: Comparison): Promise<void> {
-  const request = { filter, format: 'ndjson', access } as const;
-  await store.exports.export(request, async (logs) => {
-    const lines = (await textOf(logs)).split('\n').slice(0, -1);
-    const ids = lines.map((line) => (JSON.parse(line) as TimeLog).id);
-    expect(ids).toEqual(matching.map(({ id }) => id).toReversed());
+  await store.exports.export({ filter, access }, async (logs) => {
+    expect(await logsOf(logs)).toEqual(matching.toReversed());
     expect(logs.total).toBe(matching.length);
     const { period, attributes = attributesIn(access) } = filter;
     const isPartial = (period.from ?? period.to ?? attributes) !== undefined;

@@ -232,7 +232,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     const hurried = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 1 });
     const filter = { period: Period.of(), attributes: { user: 'ada' } };
     await expect(
-      exportOf(hurried).export({ filter, format: 'csv', access: ALL_PROJECTS }, async () => undefined),
+      exportOf(hurried).export({ filter, access: ALL_PROJECTS }, async () => undefined),
     ).rejects.toMatchObject({
       ...unavailable,
       message: 'too many logs match: name a project or a shorter period',

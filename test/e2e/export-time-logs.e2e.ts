@@ -132,7 +132,7 @@ describe('an export that has begun', () => {
   );
   const backends = async () =>
     app.dataSource.query<{ pid: number }[]>(
-      `select pid from pg_stat_activity where datname = current_database() and query like 'copy %' and state = 'active'`,
+      `select pid from pg_stat_activity where datname = current_database() and query like 'fetch %' and state = 'idle in transaction'`,
     );
   /** A client that takes the headers, and then nothing. */
   const begin = async (token = app.token, version = '1.1') => {

@@ -81,7 +81,7 @@ export interface paths {
          *
          *     **A copy.** `Last-Event-ID` is a place in the feed: store the exported logs under their ids, go on with `events?lastEventId=` from there, and apply each event, and you have exactly the logs of the service. It is present without `from` and `to`, if the feed has the same logs as the export.
          *
-         *     **Limits.** One export at a time for each caller and two for each instance, else `503`. An export takes at most 5 minutes, and a client must take 256 kB/s. If it ends early, the connection is cut. Some proxies, such as Caddy before 2.7.6, end the response properly then: it is complete if it has as many logs as `X-Total-Count` says.
+         *     **Limits.** One export at a time for each caller and two for each instance, else `503`. An export takes at most 10 minutes. If it ends early, the connection is cut. Some proxies, such as Caddy before 2.7.6, end the response properly then: it is complete if it has as many logs as `X-Total-Count` says.
          */
         get: operations["exportTimeLogs"];
         put?: never;

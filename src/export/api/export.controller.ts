@@ -7,27 +7,25 @@ import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-lo
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { filterOfChecked } from '../../time-log/api/list-time-logs.dto.js';
-import { ExportService } from '../application/export.service.js';
+import { type ExportedLogs, ExportService } from '../application/export.service.js';
 import type { ExportFormat } from '../domain/export-format.js';
-import type { ExportedLogs } from '../domain/export.repository.js';
 import { ExportTimeLogsDto } from './export-time-logs.dto.js';
-import { sendContent } from './send-content.js';
 
 const TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
   ndjson: 'application/x-ndjson',
 };
 /** The maximum duration of an export: it holds up vacuum and migrations. */
-const MAX_DURATION_MS = 5 * 60_000;
+const MAX_DURATION_MS = 10 * 60_000;
 /** The time that running exports have at a shutdown, as long as requests have in our service. */
 const DRAIN_TIMEOUT_MS = 8_000;
 
-/** Exports over HTTP. The route exists only if the store has exports. */
+/** Exports over HTTP. */
 @Controller('time-logs')
 export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
   private readonly logger = new Logger(ExportController.name);
-  private readonly shutdown = new AbortController();
-  private isShuttingDown = false;
+  /** Ends each of the running exports for a reason. */
+  private readonly running = new Set<(reason: string) => void>();
 
   constructor(
     private readonly service: ExportService,
@@ -43,39 +41,16 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { format } = query;
     const stop = new AbortController();
     const end = (reason: string) =>
       stop.abort(new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: new Error(reason) }));
-    const onShutdown = () => end('the service is shutting down');
-    const timer = setTimeout(() => end('it took more than 5 minutes'), MAX_DURATION_MS).unref();
-    const onClose = () =>
-      end(`the client has disconnected${this.isShuttingDown ? ', or the service shuts down' : ''}`);
+    const timer = setTimeout(() => end('it took more than 10 minutes'), MAX_DURATION_MS).unref();
+    const onClose = () => end('the client has disconnected');
     response.once('close', onClose);
-    this.shutdown.signal.addEventListener('abort', onShutdown);
-    const options = { ...callOptionsOf(request[STATE].caller), signal: stop.signal };
-    let exported: Promise<void> | undefined;
     if (response.destroyed) onClose();
-    // Until the first bytes an error has the response of every error.
-    const begun = new Promise<void>((begin, fail) => {
-      const use = async ({ total, lastEventId, content }: ExportedLogs) => {
-        const parts = content[Symbol.asyncIterator]();
-        const first = request.method === 'HEAD' ? undefined : await parts.next();
-        stop.signal.throwIfAborted();
-        begin();
-        response.setHeader('Content-Type', TYPES[format]);
-        response.setHeader('Content-Disposition', `attachment; filename="time-logs.${format}"`);
-        response.setHeader('X-Total-Count', total);
-        if (lastEventId !== undefined) response.setHeader('Last-Event-ID', lastEventId);
-        if (first) await sendContent(response, first, parts, stop.signal);
-      };
-      exported = this.service.export(filterOfChecked(query, request[STATE]), format, use, options);
-      exported.then(begin, fail);
-    });
+    this.running.add(end);
     try {
-      await withinDeadline(request, begun);
-      // The response ends after the export, so that the client can start the next one.
-      await exported;
+      await this.send(query, request, response, stop.signal);
       response.end();
     } catch (error) {
       end('it has not begun in time');
@@ -83,14 +58,46 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
       this.reset(request, error);
     } finally {
       clearTimeout(timer);
-      this.shutdown.signal.removeEventListener('abort', onShutdown);
+      this.running.delete(end);
     }
   }
 
   /** Ends the exports that take longer, also if the server of a host would wait for them. */
   onModuleDestroy(): void {
-    this.isShuttingDown = true;
-    setTimeout(() => this.shutdown.abort(), DRAIN_TIMEOUT_MS).unref();
+    const endAll = () => this.running.forEach((end) => end('the service is shutting down'));
+    setTimeout(endAll, DRAIN_TIMEOUT_MS).unref();
+  }
+
+  /**
+   * Sends all but the end of the response, so that the client can start the next export when it has the end. Until the
+   * first bytes an error has the response of every error.
+   */
+  private async send(
+    query: ExportTimeLogsDto,
+    request: Request & Served,
+    response: Response,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { format } = query;
+    const options = { ...callOptionsOf(request[STATE].caller), signal };
+    let exported: Promise<void> | undefined;
+    const begun = new Promise<void>((begin, fail) => {
+      const use = async ({ total, lastEventId, content }: ExportedLogs) => {
+        const parts = content[Symbol.asyncIterator]();
+        const first = request.method === 'HEAD' ? undefined : await parts.next();
+        signal.throwIfAborted();
+        begin();
+        response.setHeader('Content-Type', TYPES[format]);
+        response.setHeader('Content-Disposition', `attachment; filename="time-logs.${format}"`);
+        response.setHeader('X-Total-Count', total);
+        if (lastEventId !== undefined) response.setHeader('Last-Event-ID', lastEventId);
+        if (first) await sendParts(response, first, parts, signal);
+      };
+      exported = this.service.export(filterOfChecked(query, request[STATE]), format, use, options);
+      exported.then(begin, fail);
+    });
+    await withinDeadline(request, begun);
+    await exported;
   }
 
   /** Resets the connection of a response that ends early: HTTP/1.0 takes one that is closed for its end. */
@@ -103,5 +110,22 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
       // TLS and local sockets cannot be reset.
       socket.destroy();
     }
+  }
+}
+
+/** Writes parts as fast as the client reads. Throws what the parts throw, and the reason of the signal. */
+async function sendParts(
+  response: Response,
+  first: IteratorResult<Uint8Array>,
+  parts: AsyncIterator<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  let resume = (): void => undefined;
+  // Only once: a middleware that compresses adds it to a stream of its own, from which `off` would not remove it.
+  response.on('drain', () => resume());
+  signal.addEventListener('abort', () => resume());
+  for (let part = first; !part.done; part = await parts.next()) {
+    if (!response.write(part.value) && !signal.aborted) await new Promise<void>((next) => (resume = next));
+    signal.throwIfAborted();
   }
 }

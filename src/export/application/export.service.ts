@@ -8,7 +8,14 @@ import {
 import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import { type ExportFormat, formatFault } from '../domain/export-format.js';
-import type { ExportedLogs, ExportRepository } from '../domain/export.repository.js';
+import { linesOf } from '../domain/export-lines.js';
+import type { ExportRepository, LogsOfMoment } from '../domain/export.repository.js';
+
+/** The logs of one moment as a file. */
+export interface ExportedLogs extends Omit<LogsOfMoment, 'pages'> {
+  /** The bytes of the file in UTF-8, whose lines end with LF. They are read at most once. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
 
 /** The options of an export. */
 export interface ExportOptions extends CallOptions {
@@ -41,6 +48,10 @@ export class ExportService {
     const access = accessTo(matching.projectIds, call);
     const { caller, signal } = call;
     signal?.throwIfAborted();
-    return this.repository.export({ filter: matching, format, access, caller: caller?.id, signal }, use);
+    const { areKnown } = this.attributes;
+    return this.repository.export(
+      { filter: matching, access, caller: caller?.id, signal },
+      ({ pages, ...logs }) => use({ ...logs, content: linesOf(pages, format, areKnown) }),
+    );
   }
 }

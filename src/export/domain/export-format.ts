@@ -1,5 +1,4 @@
 import { type Fault, faultOf } from '../../../libs/errors/src/domain-error.js';
-import { VALUE_NAMES } from '../../time-log/domain/time-log.js';
 
 /** All formats. */
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
@@ -13,9 +12,5 @@ export function formatFault(value: unknown): Fault | undefined {
   return faultOf('format', value, 'choice', 'must be csv or ndjson', { values: EXPORT_FORMATS });
 }
 
-type Value = (typeof VALUE_NAMES)[number];
-const FIRST: readonly Value[] = ['projectId', 'date', 'duration', 'description'];
-const others = VALUE_NAMES.filter((name) => !FIRST.includes(name) && name !== 'attributes');
-
 /** The columns of CSV. A deployment whose logs have attributes has these after them, as JSON. */
-export const CSV_COLUMNS = ['id', ...FIRST, ...others, 'createdAt'] as const;
+export const CSV_COLUMNS = ['id', 'projectId', 'date', 'duration', 'description', 'createdAt'] as const;

@@ -1,18 +1,24 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
-import type { Snapshot } from '../../database/index.js';
+import { type Snapshot, TextStatement } from '../../database/index.js';
 import { attributesIn, type TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
-import { attributeCondition } from '../../time-log/infrastructure/attribute-condition.js';
+import { type MatchingLogs, matchingLogs } from '../../time-log/infrastructure/attribute-condition.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
-import { type ExportedLogs, ExportRepository, type ExportRequest } from '../domain/export.repository.js';
-import { withAttributes } from './attribute-lines.js';
-import { layoutOf, orderedRows } from './export-sql.js';
+import { ExportRepository, type ExportRequest, type LogsOfMoment } from '../domain/export.repository.js';
 
 /** The maximum number of exports at a time, if the pool has twice as many connections. */
 const MAX_EXPORTS = 2;
+/** The number of logs that an export reads at a time: those with the longest descriptions are 20 MB. */
+const PAGE_LOGS = 1_000;
+
+/** SQL that selects logs, and its parameters. */
+interface Source {
+  readonly source: string;
+  readonly parameters: readonly string[];
+}
 
 /** Exports the logs of a TypeOrmTimeLogRepository, each time over a connection of the pool. */
 export class TypeOrmExportRepository extends ExportRepository {
@@ -28,23 +34,20 @@ export class TypeOrmExportRepository extends ExportRepository {
     return this.running.length;
   }
 
-  override async export<T>(request: ExportRequest, use: (logs: ExportedLogs) => Promise<T>): Promise<T> {
-    const { caller } = request;
-    const { database } = this.logs;
+  override async export<T>(request: ExportRequest, use: (logs: LogsOfMoment) => Promise<T>): Promise<T> {
+    const { caller, signal } = request;
+    const { costlyReads, database } = this.logs;
     const limit = Math.min(MAX_EXPORTS, Math.floor(database.pool.max / 2) || 1);
     if (this.running.length >= limit || (caller !== undefined && this.running.includes(caller)))
       throw new DomainError('SERVICE_UNAVAILABLE', 'too many exports are running: wait until one has ended');
     this.running.push(caller);
     try {
-      return await database.replica.read(database.table(TimeLog), async (snapshot) => {
-        const content = this.contentOf(request, snapshot);
-        try {
-          const lastEventId = await this.lastEventIdOf(request, snapshot);
-          return await use({ total: await this.totalOf(request, snapshot), lastEventId, content });
-        } finally {
-          // A reader that stops ends the COPY.
-          await content.return(undefined);
-        }
+      return await database.replica.read(database.table(TimeLog), costlyReads.limit, async (snapshot) => {
+        const lastEventId = await this.lastEventIdOf(request, snapshot);
+        const total = await this.totalOf(request, snapshot);
+        const aborted = rejectionBy(signal);
+        // An error closes the connection, also if it waits for a page.
+        return Promise.race([use({ total, lastEventId, pages: this.pagesOf(request, snapshot) }), aborted]);
       });
     } finally {
       this.running.splice(this.running.indexOf(caller), 1);
@@ -74,48 +77,67 @@ export class TypeOrmExportRepository extends ExportRepository {
 
   /** Returns the number of logs: from the counts or, if attributes select them, by counting them. */
   private async totalOf({ filter, access }: ExportRequest, snapshot: Snapshot): Promise<number> {
-    const { costlyReads, database } = this.logs;
-    const { condition, projects, ofAttributes } = this.selectionOf(filter, access, snapshot);
-    const ofProjects = projects && `array[${projects.join()}]::uuid[]`;
+    const { database } = this.logs;
     const { from, to } = filter.period;
-    const days = [from, to].map((day) => (day === undefined ? 'null' : `${snapshot.literal(day)}::date`));
-    const [row] = await snapshot.queryWithin<{ total: string }>(
-      ofAttributes === undefined
-        ? `select n as total from ${database.routine('sum_time_logs')}(${ofProjects ?? 'null'}, ${days.join()})`
-        : `select count(*) as total from ${database.table(TimeLog)} log
-            where ${condition}${ofProjects ? ` and project_id = any(${ofProjects})` : ''}`,
-      costlyReads.limit,
-    );
+    const matching = matchingLogs(filter, access);
+    const [row] = await (matching
+      ? snapshot.query<{ total: string }>(
+          `select count(*) as total from ${database.table(TimeLog)} log where ${matching.condition}`,
+          matching.parameters,
+        )
+      : snapshot.query<{ total: string }>(
+          `select n as total from ${database.routine('sum_time_logs')}($1, $2, $3)`,
+          [projectsOf(filter, access), from, to],
+        ));
     return Number(row!.total);
   }
 
-  private contentOf(
-    { filter, format, access, signal }: ExportRequest,
+  /** Yields the logs by a cursor, whose statement is planned once and reads each log once. */
+  private async *pagesOf(
+    { filter, access }: ExportRequest,
     snapshot: Snapshot,
-  ): AsyncGenerator<Uint8Array, undefined> {
-    const { database, rows } = this.logs;
-    const { list, options } = layoutOf(format, rows.haveAttributes);
-    const { condition, projects } = this.selectionOf(filter, access, snapshot);
-    const select = orderedRows(database.table(TimeLog), list, projects, condition);
-    const content = snapshot.copy(`copy (${select}) to stdout (${options})`, signal);
-    return rows.haveAttributes ? withAttributes(content, format) : content;
+  ): AsyncGenerator<readonly TimeLog[], undefined> {
+    const { rows } = this.logs;
+    const matching = matchingLogs(filter, access);
+    const { source, parameters } = matching ? this.matchingSource(matching) : this.sourceOf(filter, access);
+    if (!matching) await snapshot.readByIndex();
+    await snapshot.query(
+      `declare logs no scroll cursor for select ${rows.selection('log')} from (${source}) log order by date, id`,
+      parameters,
+    );
+    const nextPage = new TextStatement(`fetch ${PAGE_LOGS} from logs`);
+    for (;;) {
+      const page = await snapshot.query(nextPage);
+      if (page.length === 0) return;
+      yield page.map((row) => rows.log(row));
+    }
   }
 
-  /** Returns the SQL that selects the logs: the projects as literals (null means all), and a condition on `log`. */
-  private selectionOf(filter: TimeLogFilter, access: TimeLogAccess, snapshot: Snapshot) {
-    const literal = (text: string) => snapshot.literal(text);
-    const { from, to } = filter.period;
-    const ofAttributes = attributeCondition(filter, access, literal);
-    const limits = [
-      from && `date >= ${literal(from)}::date`,
-      to && `date <= ${literal(to)}::date`,
-      ofAttributes,
-    ].filter((limit) => limit !== undefined);
-    const projects = projectsOf(filter, access);
+  /** Returns the SQL of logs that attributes select: they are collected first, and then sorted. */
+  private matchingSource({ condition, parameters }: MatchingLogs): Source {
     return {
-      projects: projects && [...new Set(projects)].map(literal),
-      condition: limits.join(' and ') || 'true',
-      ofAttributes,
+      source: `select * from ${this.logs.database.table(TimeLog)} log where ${condition}`,
+      parameters,
     };
   }
+
+  /** Returns the SQL of the other logs. Indexes have their order: those of each project are merged. */
+  private sourceOf(filter: TimeLogFilter, access: TimeLogAccess): Source {
+    const { from = '0001-01-01', to = '9999-12-31' } = filter.period;
+    const projects = projectsOf(filter, access) && [...new Set(projectsOf(filter, access))];
+    const select = (condition: string) =>
+      `select * from ${this.logs.database.table(TimeLog)} where ${condition} and date between $1 and $2`;
+    const ofProject = (_project: string, index: number) => `(${select(`project_id = $${index + 3}::uuid`)})`;
+    const source = projects === null ? select('true') : projects.map(ofProject).join(' union all ');
+    return { source: source || select('false'), parameters: [from, to, ...(projects ?? [])] };
+  }
+}
+
+/** Rejects with the reason of a signal. */
+function rejectionBy(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const onAbort = () => reject(signal!.reason as Error);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+  });
 }

@@ -54,22 +54,23 @@ export class TimeLogPages {
     if (projects && projects.length > 1) throw new Error('after reads the logs of one project, or of all');
     const { from = '0001-01-01', to = '9999-12-31' } = filter.period;
     const { date, id } = place ?? { date: to, id: LAST_ID };
+    const parameters: string[] = [];
+    const bind = (text: string) => `$${parameters.push(text)}`;
+    const ofAttributes = attributeCondition(filter, access, bind);
+    const column = projects ? 'project_id, ' : '';
+    const project = projects ? `${bind(projects[0]!)}::uuid, ` : '';
     const table = this.database.table(TimeLog);
-    // A snapshot reads by index, whatever the planner knows of the table. A row with the project, and not
-    // `project_id = …`, has the order of the index of projects alone.
-    return this.database.read(table, (snapshot) => {
-      const ofAttributes = attributeCondition(filter, access, (text) => snapshot.literal(text));
-      const column = projects ? 'project_id, ' : '';
-      const project = projects ? `${snapshot.literal(projects[0]!)}::uuid, ` : '';
-      const [first, last, lastId] = [from, date, id].map((text) => snapshot.literal(text));
-      return snapshot.query(
-        new TextStatement(
-          `select ${this.rows.selection('log')} from ${table} log
-            where (${column}date, id) < (${project}${last}::date, ${lastId}::uuid)
-              and (${column}date) >= (${project}${first}::date)${ofAttributes ? ` and ${ofAttributes}` : ''}
-            order by ${projects ? 'log.project_id desc, ' : ''}log.date desc, log.id desc limit ${limit}`,
-        ),
-      );
+    const statement = new TextStatement(
+      // A row with the project, and not `project_id = …`, has the order of the index of projects alone.
+      `select ${this.rows.selection('log')} from ${table} log
+        where (${column}date, id) < (${project}${bind(date)}::date, ${bind(id)}::uuid)
+          and (${column}date) >= (${project}${bind(from)}::date)${ofAttributes ? ` and ${ofAttributes}` : ''}
+        order by ${projects ? 'log.project_id desc, ' : ''}log.date desc, log.id desc limit ${limit}`,
+    );
+    return this.database.read(table, this.costlyReads.limit, async (snapshot) => {
+      // Whatever the planner knows of the table.
+      await snapshot.readByIndex();
+      return snapshot.query(statement, parameters);
     });
   }
 
