@@ -1,5 +1,3 @@
-import { MIN_PAGE_SIZE } from './iterate-logs.js';
-
 const IDEMPOTENCY_KEY = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
 const MAX_KEY_LENGTH = 255;
 /** One entity tag or several (RFC 9110), as in an `If-Match` header. */
@@ -8,6 +6,8 @@ const ENTITY_TAGS = /^(W\/)?"[\x21\x23-\x7e]*"( ?, ?(W\/)?"[\x21\x23-\x7e]*")*$/
 const EVENT_ID = /^(\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w-]{64})$/i;
 /** The maximum delay of timers in browsers and Node. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The minimum page size with which every list can be read (see pageFrom). */
+export const MIN_PAGE_SIZE = 50;
 /** The maximum number of items of a page that the service allows. */
 export const MAX_PAGE_SIZE = 1_000;
 

@@ -7,16 +7,10 @@ const MAX_RESTARTS = 3;
 /** The delay before the first of them, in milliseconds. It doubles with each. */
 const FIRST_RESTART_DELAY_MS = 1_000;
 
-/** The sources of the logs of a copy. */
-interface CopySource extends FeedReader {
-  readonly startExport: () => Promise<TimeLogExport>;
-  /** Waits some milliseconds, unless the call is aborted before. */
-  readonly wait: (milliseconds: number) => Promise<unknown>;
-}
-
 /** Fills a copy, or continues it after a place. Returns the next `after` at the end of the feed. */
 export async function copyLogs(
-  { startExport, wait, ...feed }: CopySource,
+  feed: FeedReader,
+  startExport: () => Promise<TimeLogExport>,
   copy: TimeLogCopy,
   after: string | undefined,
 ): Promise<string | undefined> {
@@ -34,7 +28,7 @@ export async function copyLogs(
     } catch (error) {
       if (!isGone(error) || ++restarts > MAX_RESTARTS) throw error;
       last = undefined;
-      await wait(FIRST_RESTART_DELAY_MS * 2 ** (restarts - 1));
+      await feed.pause(FIRST_RESTART_DELAY_MS * 2 ** (restarts - 1));
     }
   }
 }

@@ -1,5 +1,4 @@
 import { parseJson } from './failure.js';
-import type { Download } from './http-transport.js';
 import { TimeLogError } from './time-log.error.js';
 import { isLog, type RecordedTimeLog } from './time-logs.js';
 
@@ -16,25 +15,32 @@ export type Export<Part> = AsyncGenerator<Part, void, undefined> & {
 /** The logs of an export. */
 export type TimeLogExport = Export<RecordedTimeLog>;
 
-/** Yields the bytes of a download, and closes it at the end. */
-export async function* iterateBytes(
-  { read, close }: Download,
-  receive: <T>(read: () => Promise<T>) => Promise<T>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    for (let bytes; (bytes = await receive(read)) !== undefined;) yield bytes;
-  } finally {
-    close();
-  }
-}
+/** Awaits the next part of a response. Rejects with TimeLogError if it does not arrive in time. */
+type Receive = <T>(read: () => Promise<T>) => Promise<T>;
 
-/** Makes an export of parts. A generator that has not started would not close the download. */
+/** Returns the export in a response, with the parts of its bytes that `split` yields. */
 export function exportOf<Part>(
-  parts: AsyncGenerator<Part, void, undefined>,
-  { headers, close }: Download,
+  response: Response,
+  receive: Receive,
+  split: (bytes: AsyncIterable<Uint8Array>, headers: Headers) => AsyncGenerator<Part, void, undefined>,
 ): Export<Part> {
+  const { headers, body } = response;
+  const reader = body?.getReader();
+  // A connection that has failed rejects.
+  const close = () => void reader?.cancel().catch(() => undefined);
+  async function* readBytes(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      // The fetch of React Native, and polyfills, have texts alone.
+      if (!reader) yield new TextEncoder().encode(await receive(() => response.text()));
+      else for (let part; !(part = await receive(() => reader.read())).done;) yield part.value;
+    } finally {
+      close();
+    }
+  }
+  const parts = split(readBytes(), headers);
   const end = parts.return.bind(parts);
   const closeAndEnd = () => {
+    // A generator that has not started would not do so.
     close();
     return end();
   };
@@ -45,30 +51,33 @@ export function exportOf<Part>(
 }
 
 /** Yields the logs in lines of JSON. */
-export async function* iterateLines(
-  parts: AsyncIterable<Uint8Array>,
-  { headers }: Pick<Download, 'headers'>,
+export async function* readLogs(
+  bytes: AsyncIterable<Uint8Array>,
+  headers: Headers,
 ): AsyncGenerator<RecordedTimeLog, void, undefined> {
   const decoder = new TextDecoder();
   let [rest, count] = ['', 0];
-  for await (const part of parts) {
+  for await (const part of bytes) {
     const lines = (rest + decoder.decode(part, { stream: true })).split('\n');
     rest = lines.pop()!;
-    for (const line of lines) yield parseLine(line);
+    for (const line of lines) {
+      const log = parseJson(line);
+      if (!isLog(log)) throw new TimeLogError('UNEXPECTED_ANSWER', 'a line of the export is not a log');
+      yield log;
+    }
     count += lines.length;
   }
-  if (rest !== '') throw endedWithinLog();
-  requireTotal(headers, count);
+  requireAll(headers, count, rest === '');
 }
 
 /** Yields the parts of a CSV file. */
-export async function* iterateCsv(
-  parts: AsyncIterable<Uint8Array>,
-  { headers }: Pick<Download, 'headers'>,
+export async function* readCsv(
+  bytes: AsyncIterable<Uint8Array>,
+  headers: Headers,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   // A field in quotes may contain line breaks (RFC 4180).
   let [records, isQuoted, last] = [0, false, LINE_FEED];
-  for await (const part of parts) {
+  for await (const part of bytes) {
     for (const byte of part) {
       if (byte === QUOTE) isQuoted = !isQuoted;
       else if (byte === LINE_FEED && !isQuoted) records++;
@@ -78,29 +87,20 @@ export async function* iterateCsv(
   }
   if (records === 0)
     throw new TimeLogError('NO_ANSWER', 'the connection ended before the header of the file');
-  if (isQuoted || last !== LINE_FEED) throw endedWithinLog();
-  requireTotal(headers, records - 1);
-}
-
-function endedWithinLog(): TimeLogError {
-  return new TimeLogError('NO_ANSWER', 'the connection ended within a log');
+  requireAll(headers, records - 1, !isQuoted && last === LINE_FEED);
 }
 
 /**
- * Throws TimeLogError for another number of logs than the response has announced: some proxies end it properly when
- * their connection to the service is cut. Earlier versions of the service announce none.
+ * Throws TimeLogError if the last log is not complete, or for another number of logs than the response has announced:
+ * some proxies end it properly when their connection to the service is cut. Earlier versions of the service announce
+ * none.
  */
-function requireTotal(headers: Headers, count: number): void {
+function requireAll(headers: Headers, count: number, isComplete: boolean): void {
+  if (!isComplete) throw new TimeLogError('NO_ANSWER', 'the connection ended within a log');
   const total = headers.get('x-total-count');
   if (total === null || Number(total) === count) return;
   throw new TimeLogError(
     'NO_ANSWER',
     `the export has ${count} of ${total} logs: its connection was cut; export again`,
   );
-}
-
-function parseLine(line: string): RecordedTimeLog {
-  const log = parseJson(line);
-  if (isLog(log)) return log;
-  throw new TimeLogError('UNEXPECTED_ANSWER', 'a line of the export is not a log');
 }

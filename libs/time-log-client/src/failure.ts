@@ -1,13 +1,6 @@
 import type { components } from './openapi.js';
 import type { TimeLogErrorCode } from './time-log.error.js';
 
-/** A complete HTTP response. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
 /** The reason why a try failed. */
 export interface Failure {
   readonly code: TimeLogErrorCode;
@@ -44,16 +37,16 @@ export function leavesOutcomeUnknown({ code, status }: Failure): boolean {
 }
 
 /** Returns the failure that a response reports. `now` is in milliseconds since 1970. */
-export function failureOf({ status, headers, text }: HttpResponse, now: number): Failure {
-  const details = {
+export function failureOf(response: Response, body: unknown, now: number): Failure {
+  const { status, headers } = response;
+  return {
+    ...(parseErrorBody(body) ?? {
+      code: 'UNEXPECTED_ANSWER',
+      message: describeUnexpected(response),
+    }),
     status,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: retryAfterMs(headers, now),
-  };
-  const serviceError = parseErrorBody(parseJson(text));
-  return {
-    ...(serviceError ?? { code: 'UNEXPECTED_ANSWER', message: describeUnexpected(status, headers) }),
-    ...details,
   };
 }
 
@@ -75,7 +68,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-function describeUnexpected(status: number, headers: Headers): string {
+function describeUnexpected({ status, headers }: Response): string {
   // Browsers hide the status and headers of a redirect.
   if (status < 400 && (status === 0 || status >= 300))
     return 'the address redirects, which the client does not follow: set baseUrl to the target of the redirect';

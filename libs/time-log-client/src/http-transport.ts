@@ -1,34 +1,28 @@
-import { type Failure, failureOf, type HttpResponse } from './failure.js';
-import type { Outcome, RetryableRequest } from './retrying-sender.js';
+import { failureOf, parseJson } from './failure.js';
+import type { RetryableRequest } from './retrying-sender.js';
 import { randomId, type Runtime } from './runtime.js';
 import { ABORTED } from './run-with-timeout.js';
+import { parametersOf } from './time-logs.js';
+
+/** The statuses of a success. */
+const STATUSES = { GET: 200, POST: 201, PUT: 200, PATCH: 200, DELETE: 204 };
 
 /** A request and the parser of its response. */
 export interface HttpRequest<T> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** The path with its query. */
+  readonly method: keyof typeof STATUSES;
   readonly path: string;
+  /** The filter and other parameters. */
+  readonly query?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** Returns the result in a response; undefined if the response is not a success. */
-  readonly parse: (response: HttpResponse) => T | undefined;
-}
-
-type UnparsedRequest = Omit<HttpRequest<unknown>, 'parse'>;
-
-/** A response whose body has not been read. */
-export interface Download {
-  readonly headers: Headers;
-  /** Returns the next bytes; undefined at the end. Rejects if the connection fails. */
-  readonly read: () => Promise<Uint8Array | undefined>;
-  /** Ends the connection, unless the body was read to its end. */
-  readonly close: () => void;
-}
-
-/** The token and the id of a request. */
-interface Sent {
-  readonly token: string | undefined;
-  readonly requestId: string;
+  /** A value that is sent as JSON. */
+  readonly body?: object;
+  /** The media type of a response whose body is not read. */
+  readonly streamType?: string;
+  /**
+   * Returns the result in a response with the status of a success, whose body is JSON or another text; undefined if it
+   * is another response.
+   */
+  readonly parse: (body: unknown, response: Response) => T | undefined;
 }
 
 /** Sends requests over HTTP. */
@@ -36,36 +30,29 @@ export class HttpTransport {
   constructor(
     /** Paths are appended to the first URL. It becomes the last one if a connection to it fails. */
     private baseUrls: readonly string[],
-    private readonly runtime: Runtime,
+    private readonly runtime: Pick<Runtime, 'fetch' | 'now'>,
   ) {}
 
-  /** Makes a request retryable. All tries share a request id in the log of the service. */
-  retryable<T>({ parse, ...request }: HttpRequest<T>): RetryableRequest<T> {
-    return this.repeatable<T>(request, async (response) => {
-      const complete = await completed(response);
-      const value = parse(complete);
-      return value === undefined ? this.failureOf(complete) : { value };
-    });
-  }
-
-  /** Makes the start of a download retryable. `type` is the media type of a success. */
-  download(path: string, type: string): RetryableRequest<Download> {
-    return this.repeatable({ method: 'GET', path }, async (response) => {
-      const isSuccess = response.status === 200 && response.headers.get('content-type')?.startsWith(type);
-      return isSuccess ? { value: downloadOf(response) } : this.failureOf(await completed(response));
-    });
-  }
-
-  /** If the connection fails, the next try or request goes to the next URL. */
-  private repeatable<T>(
-    request: UnparsedRequest,
-    receive: (response: Response) => Promise<Outcome<T>>,
-  ): RetryableRequest<T> {
+  /** Makes a request retryable. All tries send the same, with the same request id for the log of the service. */
+  retryable<T>(request: HttpRequest<T>): RetryableRequest<T> & { readonly requestId: string } {
+    const { method, streamType, parse } = request;
     const requestId = randomId();
-    const send = async (token: string | undefined, signal: AbortSignal): Promise<Outcome<T>> => {
+    const target = request.path + queryOf(request.query ?? {});
+    const options = optionsOf(request, requestId);
+    // The fetch of browsers must not be called as a method.
+    const { fetch, now } = this.runtime;
+    const send: RetryableRequest<T>['send'] = async (token, signal) => {
       const [baseUrl, ...others] = this.baseUrls as [string, ...string[]];
+      const headers = new Headers(options.headers);
+      if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
       try {
-        return await receive(await this.fetch(baseUrl, request, { token, requestId }, signal));
+        const response = await fetch(baseUrl + target, { ...options, headers, signal });
+        const isSuccess = response.status === STATUSES[method];
+        const isStream = streamType !== undefined && isSuccess && hasType(response, streamType);
+        const text = isStream ? undefined : await response.text();
+        const body = text === undefined ? undefined : (parseJson(text) ?? text);
+        const value = isSuccess ? parse(body, response) : undefined;
+        return value === undefined ? failureOf(response, body, now()) : { value };
       } catch (error) {
         // If the caller has aborted, the URL is not at fault. Another call may have moved it already.
         if (signal.reason !== ABORTED && this.baseUrls[0] === baseUrl) this.baseUrls = [...others, baseUrl];
@@ -74,62 +61,29 @@ export class HttpTransport {
     };
     return { requestId, send };
   }
-
-  private fetch(
-    baseUrl: string,
-    { method, path, headers, body }: UnparsedRequest,
-    { token, requestId }: Sent,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    // The fetch of browsers must not be called as a method.
-    const { fetch } = this.runtime;
-    return fetch(baseUrl + path, {
-      method,
-      headers: new Headers({
-        ...headers,
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        'X-Request-Id': requestId,
-      }),
-      signal,
-      // A redirect could turn a POST into a GET, whose response looks like a success.
-      redirect: 'manual',
-      // Only the token identifies the caller.
-      credentials: 'omit',
-      ...(body !== undefined && { body }),
-    });
-  }
-
-  private failureOf(response: HttpResponse): Failure {
-    return failureOf(response, this.runtime.now());
-  }
 }
 
-async function completed(response: Response): Promise<HttpResponse> {
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
-
-function downloadOf(response: Response): Download {
-  const { headers, body } = response;
-  if (!body) return downloadOfText(response);
-  const reader = body.getReader();
+function optionsOf({ method, headers, body }: HttpRequest<unknown>, requestId: string): RequestInit {
   return {
-    headers,
-    read: async () => (await reader.read()).value,
-    // A connection that has failed rejects.
-    close: () => void reader.cancel().catch(() => undefined),
-  };
-}
-
-/** The fetch of React Native, and polyfills, have texts alone. */
-function downloadOfText(response: Response): Download {
-  let isRead = false;
-  return {
-    headers: response.headers,
-    read: async () => {
-      if (isRead) return undefined;
-      isRead = true;
-      return new TextEncoder().encode(await response.text());
+    method,
+    headers: {
+      ...(body && { 'Content-Type': 'application/json' }),
+      ...headers,
+      'X-Request-Id': requestId,
     },
-    close: () => undefined,
+    // A redirect could turn a POST into a GET, whose response looks like a success.
+    redirect: 'manual',
+    // Only the token identifies the caller.
+    credentials: 'omit',
+    ...(body && { body: JSON.stringify(body) }),
   };
+}
+
+function hasType({ headers }: Response, type: string): boolean {
+  return headers.get('content-type')?.startsWith(type) ?? false;
+}
+
+function queryOf(query: object): string {
+  const text = String(new URLSearchParams(parametersOf(query) as Record<string, string>));
+  return text && `?${text}`;
 }

@@ -1,4 +1,3 @@
-import { type HttpResponse, parseJson } from './failure.js';
 import type { components } from './openapi.js';
 import { TimeLogError } from './time-log.error.js';
 import type { RecordedTimeLog, TimeLogCopy, WithAttributes } from './time-logs.js';
@@ -26,13 +25,15 @@ export interface FeedReader {
   readonly readPage: (place: string | undefined) => Promise<EventPage>;
   /** The maximum number of events of a page. */
   readonly pageSize: number;
-  /** Waits before the next request for new events. Undefined to stop at the end of the feed. */
-  readonly pause?: (() => Promise<unknown>) | undefined;
+  /** The milliseconds between requests at the end of the feed. Undefined to stop there. */
+  readonly wait: number | undefined;
+  /** Waits some milliseconds, unless the call is aborted before. The next request then rejects. */
+  readonly pause: (milliseconds: number) => Promise<unknown>;
 }
 
 /** Yields the pages of the feed after a place, in order. A page of some projects may be empty before the end. */
 export async function* iterateEventPages(
-  { readPage, pageSize, pause }: FeedReader,
+  { readPage, pageSize, wait, pause }: FeedReader,
   after: string | undefined,
 ): AsyncGenerator<EventPage, void, undefined> {
   for (let place = after; ;) {
@@ -43,15 +44,17 @@ export async function* iterateEventPages(
     // A short page that leads further than its last event has only stopped early.
     const isEnd = page.isLast || (page.events.length < pageSize && place === last);
     if (!isEnd) continue;
-    if (!pause) return;
-    await pause();
+    if (wait === undefined) return;
+    await pause(wait);
   }
 }
 
-export async function* eventsOf(
-  pages: AsyncIterable<EventPage>,
+/** Yields the events of the feed after a place. */
+export async function* iterateEvents(
+  feed: FeedReader,
+  after: string | undefined,
 ): AsyncGenerator<TimeLogEvent, void, undefined> {
-  for await (const { events } of pages) yield* events;
+  for await (const { events } of iterateEventPages(feed, after)) yield* events;
 }
 
 /**
@@ -59,13 +62,13 @@ export async function* eventsOf(
  * reaches back to the last place, it empties the copy and starts from the beginning.
  */
 export async function* followEvents(
+  feed: FeedReader,
   copy: Map<string, RecordedTimeLog>,
-  pagesAfter: (place: string | undefined) => AsyncIterable<EventPage>,
   after: string | undefined,
 ): AsyncGenerator<TimeLogEvent, void, undefined> {
   for (let place = after; ;) {
     try {
-      for await (const { events, next } of pagesAfter(place)) {
+      for await (const { events, next } of iterateEventPages(feed, place)) {
         for (const event of events) {
           apply(event, copy);
           place = event.id;
@@ -99,12 +102,11 @@ export function apply(event: TimeLogEvent, copy: Pick<TimeLogCopy, 'set' | 'dele
 }
 
 /** Returns the page in a response; undefined if it is another response. */
-export function parseEventPage({ status, headers, text }: HttpResponse): EventPage | undefined {
-  const body = parseJson(text);
+export function parseEventPage(body: unknown, { headers }: Response): EventPage | undefined {
   const isPage = Array.isArray(body) && body.every((event: Partial<TimeLogEvent> | null) => isEvent(event));
   const link = headers.get('link') ?? '';
   // Without it, a short page of some projects would look like the end of the feed.
-  if (status !== 200 || !isPage || !link.includes('rel="next"')) return undefined;
+  if (!isPage || !link.includes('rel="next"')) return undefined;
   const [, next] = /<\?(?:[^>]*&)?lastEventId=([\w-]+)[^>]*>; rel="next"/.exec(link) ?? [];
   return { events: body as TimeLogEvent[], next, isLast: link.includes('rel="last"') };
 }

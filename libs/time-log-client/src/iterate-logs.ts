@@ -1,7 +1,5 @@
+import { MAX_PAGE_SIZE, MIN_PAGE_SIZE, requirePageSize } from './arguments.js';
 import { TimeLogError } from './time-log.error.js';
-
-/** The minimum page size with which every list can be read (see pageFrom). */
-export const MIN_PAGE_SIZE = 50;
 
 /** The number of a page, from 1, and its maximum number of logs. */
 export interface PageRequest {
@@ -22,6 +20,15 @@ interface Segment<L> {
   /** The index in the list after the last of these logs. */
   readonly end: number;
   readonly isLast: boolean;
+}
+
+/** Returns the logs of a list, as `iterateLogs`. Throws TypeError for a page size with which it cannot be read. */
+export function listLogs<L extends Listed>(
+  readPage: ReadPage<L>,
+  pageSize = MAX_PAGE_SIZE,
+): AsyncGenerator<L, void, undefined> {
+  requirePageSize(pageSize);
+  return iterateLogs(readPage, pageSize);
 }
 
 /**

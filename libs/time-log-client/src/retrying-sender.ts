@@ -10,36 +10,32 @@ const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
 /** Visible ASCII. For other characters fetch would throw an error that contains the token. */
 const TOKEN_PATTERN = /^[\x21-\x7e]+$/;
+/** The place of a log in a message of the service about several. */
+const INDEX_IN_REQUEST = /(?<=\btimeLogs\[)\d+(?=\])/g;
 
 /** The result of a request, or the reason why there is none. */
 export type Outcome<T> = { readonly value: T } | Failure;
 
-/** A request that may be sent more than once. */
-export interface RetryableRequest<T> {
-  /** Sends the request once, with the token of the call. Rejects if the connection fails. */
-  readonly send: (token: string | undefined, signal: AbortSignal) => Promise<Outcome<T>>;
+/** The properties of a call that its error reports. */
+export interface CallDetails {
   /** The id of the call in the log of the service. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** Makes a request safe to repeat that is not idempotent. */
   readonly idempotencyKey?: string;
   /** The number of logs that earlier requests of the same call have stored. */
   readonly stored?: number;
   /** The possible change if the outcome is unknown, and what to do then. */
   readonly possibleChange?: string;
-  /** Whether a repeat may be refused because of the change that an earlier try has made. */
-  readonly isConditional?: boolean;
-  /** Changes the outcome of a try if an earlier try may have done the work. */
-  readonly afterUncertainTry?: (outcome: Outcome<T>) => Outcome<T>;
 }
 
-/** The properties of a request that its error reports. */
-interface SentRequest {
-  readonly tryCount?: number;
-  readonly requestId?: string | undefined;
-  readonly isOutcomeUnknown?: boolean;
-  readonly idempotencyKey?: string;
-  readonly stored?: number;
-  readonly possibleChange?: string;
+/** A request that may be sent more than once. */
+export interface RetryableRequest<T> extends CallDetails {
+  /** Sends the request once, with the token of the call. Rejects if the connection fails. */
+  readonly send: (token: string | undefined, signal: AbortSignal) => Promise<Outcome<T>>;
+  /** Whether a repeat may be refused because of the change that an earlier try has made. */
+  readonly isConditional?: boolean;
+  /** The result if a repeat does not find the log, because an earlier try may have deleted it. */
+  readonly missing?: T;
 }
 
 interface SenderOptions extends Required<RetryLimits> {
@@ -67,38 +63,38 @@ export class RetryingSender {
     const token = await this.getToken(request, signal);
     let isOutcomeUnknown = false;
     for (let tryCount = 1; ; tryCount++) {
-      const outcome = await this.attempt(request, token, end, signal);
-      const result: Outcome<T> =
-        isOutcomeUnknown && request.afterUncertainTry ? request.afterUncertainTry(outcome) : outcome;
+      const result = await this.attempt(request, token, end, signal);
       if ('value' in result) return result.value;
+      if (isOutcomeUnknown && result.code === 'NOT_FOUND' && request.missing !== undefined)
+        return request.missing;
       isOutcomeUnknown ||= request.possibleChange !== undefined && leavesOutcomeUnknown(result);
       const isRepeatable = !(request.isConditional && isOutcomeUnknown);
       const mayRetry = isTransient(result) && tryCount < tries && isRepeatable;
       const failure = mayRetry ? await this.waitForRetry(result, tryCount, end, signal) : result;
-      if (failure) throw errorOf(failure, { tryCount, isOutcomeUnknown, ...request });
+      if (failure) throw errorOf(failure, request, tryCount, isOutcomeUnknown);
     }
   }
 
   /** Awaits the next part of a response. Rejects with TimeLogError if it does not arrive in time. */
   async receive<T>(
     read: () => Promise<T>,
-    { signal, ...sent }: SentRequest & { readonly signal: AbortSignal | undefined },
+    { signal, ...call }: CallDetails & { readonly signal: AbortSignal | undefined },
   ): Promise<T> {
     const request = { send: async () => ({ value: await read() }) };
     const outcome = await this.attempt(request, undefined, Infinity, signal);
     if ('value' in outcome) return outcome.value;
-    throw errorOf(outcome, sent);
+    throw errorOf(outcome, call);
   }
 
   /** Gets the token once per call: with another token, the same key would create a second log. */
-  private async getToken(sent: SentRequest, signal: AbortSignal | undefined): Promise<string | undefined> {
+  private async getToken(call: CallDetails, signal: AbortSignal | undefined): Promise<string | undefined> {
     const { token, deadline } = this.options;
     if (token === undefined) return undefined;
-    const unsent = { ...sent, requestId: undefined };
+    const unsent = { ...call, requestId: undefined };
     const get = async () => parseToken(typeof token === 'string' ? token : await token());
     const getting = runWithTimeout(get, { milliseconds: deadline, signal }, this.runtime.schedule);
     const text = await getting.catch((cause: unknown) => {
-      if (!sent.stored) throw cause;
+      if (!call.stored) throw cause;
       throw errorOf({ code: 'NO_ANSWER', message: 'the token function failed', cause }, unsent);
     });
     if (text === ABORTED) throw errorOf(abortFailure(signal), unsent);
@@ -152,19 +148,22 @@ function abortFailure(signal: AbortSignal | undefined): Failure {
 
 function errorOf(
   { code, message, cause, status, requestId, retryAfter }: Failure,
-  { tryCount = 0, isOutcomeUnknown = false, ...sent }: SentRequest = {},
+  { stored, idempotencyKey, possibleChange, ...call }: CallDetails,
+  tryCount = 0,
+  isOutcomeUnknown = false,
 ): TimeLogError {
-  const parts = [message];
+  // The service names a log by its index in the request.
+  const parts = [message.replace(INDEX_IN_REQUEST, (index) => `${Number(index) + (stored ?? 0)}`)];
   if (tryCount > 1) parts.push(`gave up after ${tryCount} tries`);
-  if (sent.stored) parts.push(`the first ${sent.stored} logs are stored`);
-  if (isOutcomeUnknown) parts.push(sent.possibleChange!);
+  if (stored) parts.push(`the first ${stored} logs are stored`);
+  if (isOutcomeUnknown) parts.push(possibleChange!);
   return new TimeLogError(code, parts.join('; '), {
     ...(cause !== undefined && { cause }),
     status,
-    requestId: requestId ?? sent.requestId,
+    requestId: requestId ?? call.requestId,
     retryAfter: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000),
     isOutcomeUnknown,
-    idempotencyKey: sent.idempotencyKey,
-    stored: sent.stored,
+    idempotencyKey,
+    stored,
   });
 }

@@ -1,45 +1,33 @@
 import {
-  MAX_PAGE_SIZE,
   partKey,
   requireEntityTag,
   requireEventsOptions,
   requireKey,
   requireKeyOfParts,
-  requirePageSize,
   type RetryLimits,
   type Token,
   withDefaults,
 } from './arguments.js';
 import { copyLogs } from './copy-logs.js';
+import { type Export, exportOf, readCsv, readLogs, type TimeLogExport } from './export-logs.js';
+import { type HttpRequest, HttpTransport } from './http-transport.js';
 import {
-  type Export,
-  exportOf,
-  iterateBytes,
-  iterateCsv,
-  iterateLines,
-  type TimeLogExport,
-} from './export-logs.js';
-import { type HttpResponse, parseJson } from './failure.js';
-import { HttpTransport, type HttpRequest } from './http-transport.js';
-import {
-  eventsOf,
   type FeedReader,
   followEvents,
-  iterateEventPages,
+  iterateEvents,
   parseEventPage,
   type TimeLogEvent,
 } from './iterate-events.js';
-import { iterateLogs } from './iterate-logs.js';
-import { type Outcome, RetryingSender } from './retrying-sender.js';
+import { listLogs } from './iterate-logs.js';
+import { type RetryableRequest, RetryingSender } from './retrying-sender.js';
 import { splitLogs } from './split-logs.js';
-import { wait } from './run-with-timeout.js';
+import { wait as delay } from './run-with-timeout.js';
 import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
 import {
   type CallOptions,
   type ChangeOptions,
   type EventsOptions,
   type ListOptions,
-  parametersOf,
   parseLog,
   parseLogs,
   POSSIBLY_RECORDED,
@@ -62,12 +50,10 @@ import {
 
 /** The path of time logs in the service. */
 const DEFAULT_PATH = '/api/v1/time-logs';
+const POSSIBLY_RECORDED_ALL =
+  'logs may have been recorded: call recordAll again with all logs and the idempotencyKey of this error';
 /** The number of events per request. The service would queue a request for more. */
 const EVENTS_PAGE_SIZE = 100;
-const JSON_TYPE = { 'Content-Type': 'application/json' };
-const PATCH_TYPE = { 'Content-Type': 'application/merge-patch+json' };
-/** The place of a log in a message of the service about a part of the logs. */
-const INDEX_IN_PART = /(?<=\btimeLogs\[)\d+(?=\])/g;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The address of the service, the token, and the limits of tries. */
@@ -110,15 +96,9 @@ export class TimeLogClient implements TimeLogs {
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
   ): Promise<RecordedTimeLog> {
     requireKey(idempotencyKey);
-    const request = this.transport.retryable({
-      method: 'POST',
-      path: this.path,
-      headers: { ...JSON_TYPE, 'Idempotency-Key': idempotencyKey },
-      body: JSON.stringify(log),
-      parse: logBody(201),
-    });
-    const retryable = { ...request, idempotencyKey, possibleChange: POSSIBLY_RECORDED };
-    return this.sender.send(retryable, signal);
+    const headers = { 'Idempotency-Key': idempotencyKey };
+    const request = { method: 'POST', path: this.path, headers, body: log, parse: parseLog } as const;
+    return this.send(request, signal, { idempotencyKey, possibleChange: POSSIBLY_RECORDED });
   }
 
   /**
@@ -133,31 +113,23 @@ export class TimeLogClient implements TimeLogs {
   ): Promise<RecordedTimeLog[]> {
     requireKeyOfParts(idempotencyKey, logs);
     const recorded: RecordedTimeLog[] = [];
-    for (const { first, texts } of splitLogs(logs)) {
-      const part = this.transport.retryable({
+    for (const { first, part } of splitLogs(logs)) {
+      const request = {
         method: 'POST',
         path: `${this.path}/batch`,
-        headers: { ...JSON_TYPE, 'Idempotency-Key': partKey(idempotencyKey, first) },
-        body: `{"timeLogs":[${texts.join(',')}]}`,
-        parse: jsonBody((body) => parseLogs(body, texts.length), 201),
-      });
-      const request = {
-        ...part,
-        idempotencyKey,
-        stored: first,
-        possibleChange:
-          'logs may have been recorded: call recordAll again with all logs and the idempotencyKey of this error',
-        send: async (...sent: Parameters<typeof part.send>) =>
-          withIndexesFrom(first, await part.send(...sent)),
-      };
-      recorded.push(...(await this.sender.send(request, signal)));
+        headers: { 'Idempotency-Key': partKey(idempotencyKey, first) },
+        body: { timeLogs: part },
+        parse: (answer: unknown) => parseLogs(answer, part.length),
+      } as const;
+      const stored = { stored: first, idempotencyKey, possibleChange: POSSIBLY_RECORDED_ALL };
+      recorded.push(...(await this.send(request, signal, stored)));
     }
     return recorded;
   }
 
   /** Returns the log with an id. Rejects with TimeLogError NOT_FOUND if it does not exist. */
   async get(id: string, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
-    return this.send({ method: 'GET', path: this.pathOf(id), parse: logBody() }, signal);
+    return this.send({ method: 'GET', path: this.pathOf(id), parse: parseLog }, signal);
   }
 
   /**
@@ -165,13 +137,8 @@ export class TimeLogClient implements TimeLogs {
    * Rejects with TimeLogError NOT_FOUND if the log does not exist.
    */
   async correct(id: string, log: TimeLogCorrection, options: ChangeOptions = {}): Promise<RecordedTimeLog> {
-    const request = {
-      method: 'PUT',
-      headers: JSON_TYPE,
-      body: JSON.stringify(withoutVersion(log)),
-      parse: logBody(),
-    } as const;
-    return this.change(id, request, 'corrected: correct it again', options);
+    const request = { method: 'PUT', body: withoutVersion(log), parse: parseLog } as const;
+    return this.change(id, request, options, 'corrected: correct it again');
   }
 
   /**
@@ -179,37 +146,31 @@ export class TimeLogClient implements TimeLogs {
    * NOT_FOUND if the log does not exist.
    */
   async patch(id: string, changes: TimeLogPatch, options: ChangeOptions = {}): Promise<RecordedTimeLog> {
-    const body = JSON.stringify(withoutVersion(changes));
-    const request = { method: 'PATCH', headers: PATCH_TYPE, body, parse: logBody() } as const;
-    return this.change(id, request, 'corrected: correct it again', options);
+    const headers = { 'Content-Type': 'application/merge-patch+json' };
+    const request = { method: 'PATCH', headers, body: withoutVersion(changes), parse: parseLog } as const;
+    return this.change(id, request, options, 'corrected: correct it again');
   }
 
   /** Deletes the log with an id. Rejects with TimeLogError NOT_FOUND if it does not exist. */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
-    const parse = ({ status }: HttpResponse) => status === 204 || undefined;
-    // An earlier try has deleted the log.
-    const afterUncertainTry = (outcome: Outcome<true>): Outcome<true> =>
-      'code' in outcome && outcome.code === 'NOT_FOUND' ? { value: true } : outcome;
-    const request = { method: 'DELETE', parse } as const;
-    await this.change(id, request, 'deleted: delete it again', options, afterUncertainTry);
+    const request = { method: 'DELETE', parse: () => true } as const;
+    await this.change(id, request, options, 'deleted: delete it again', { missing: true });
   }
 
   list(
     filter: TimeLogFilter = {},
-    { pageSize = MAX_PAGE_SIZE, signal }: ListOptions = {},
+    { pageSize, signal }: ListOptions = {},
   ): AsyncGenerator<TimeLog, void, undefined> {
-    requirePageSize(pageSize);
-    return iterateLogs((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
+    return listLogs((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
   }
 
   async listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
-    const path = this.path + queryOf(filter);
-    return this.send({ method: 'GET', path, parse: jsonBody(parsePage) }, signal);
+    return this.send({ method: 'GET', path: this.path, query: filter, parse: parsePage }, signal);
   }
 
   async totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
-    const path = `${this.path}/totals${queryOf(filter)}`;
-    return this.send({ method: 'GET', path, parse: jsonBody(parseTotals) }, signal);
+    const path = `${this.path}/totals`;
+    return this.send({ method: 'GET', path, query: filter, parse: parseTotals }, signal);
   }
 
   /**
@@ -218,8 +179,8 @@ export class TimeLogClient implements TimeLogs {
    * rejects if there are fewer logs than the service has announced.
    */
   async export(filter: TimeLogFilter = {}, options: CallOptions = {}): Promise<TimeLogExport> {
-    const { download, parts } = await this.download(filter, 'ndjson', 'application/x-ndjson', options);
-    return exportOf(iterateLines(parts, download), download);
+    const { response, receive } = await this.download(filter, 'ndjson', 'application/x-ndjson', options);
+    return exportOf(response, receive, readLogs);
   }
 
   /**
@@ -227,8 +188,8 @@ export class TimeLogClient implements TimeLogs {
    * are fewer logs than the service has announced.
    */
   async exportCsv(filter: TimeLogFilter = {}, options: CallOptions = {}): Promise<Export<Uint8Array>> {
-    const { download, parts } = await this.download(filter, 'csv', 'text/csv', options);
-    return exportOf(iterateCsv(parts, download), download);
+    const { response, receive } = await this.download(filter, 'csv', 'text/csv', options);
+    return exportOf(response, receive, readCsv);
   }
 
   /**
@@ -239,8 +200,7 @@ export class TimeLogClient implements TimeLogs {
    */
   async copy(copy: TimeLogCopy, { after, ...options }: EventsOptions = {}): Promise<string | undefined> {
     const startExport = () => this.export({ projectId: options.projectId }, options);
-    const pause = (milliseconds: number) => this.pause(milliseconds, options.signal);
-    return copyLogs({ ...this.feedReader(after, options), startExport, wait: pause }, copy, after);
+    return copyLogs(this.feedReader(after, options), startExport, copy, after);
   }
 
   /**
@@ -250,7 +210,7 @@ export class TimeLogClient implements TimeLogs {
    * with an empty copy.
    */
   events({ after, ...options }: EventsOptions = {}): AsyncGenerator<TimeLogEvent, void, undefined> {
-    return eventsOf(iterateEventPages(this.feedReader(after, options), after));
+    return iterateEvents(this.feedReader(after, options), after);
   }
 
   private feedReader(
@@ -258,18 +218,12 @@ export class TimeLogClient implements TimeLogs {
     { projectId, wait, pageSize = EVENTS_PAGE_SIZE, signal }: EventsOptions,
   ): FeedReader {
     requireEventsOptions(after, pageSize, wait);
-    const projects = projectId === undefined ? undefined : [projectId].flat().join();
     const readPage = (lastEventId: string | undefined) => {
-      const path = `${this.path}/events${queryOf({ lastEventId, limit: pageSize, projectId: projects })}`;
-      return this.send({ method: 'GET', path, parse: parseEventPage }, signal);
+      const query = { lastEventId, limit: pageSize, projectId };
+      return this.send({ method: 'GET', path: `${this.path}/events`, query, parse: parseEventPage }, signal);
     };
-    const pause = wait === undefined ? undefined : () => this.pause(wait, signal);
-    return { readPage, pageSize, pause };
-  }
-
-  /** Waits, also until the signal aborts. The next request then rejects. */
-  private pause(milliseconds: number, signal: AbortSignal | undefined): Promise<unknown> {
-    return wait({ milliseconds, signal }, this.schedule);
+    const pause = (milliseconds: number) => delay({ milliseconds, signal }, this.schedule);
+    return { readPage, pageSize, wait, pause };
   }
 
   /**
@@ -282,15 +236,14 @@ export class TimeLogClient implements TimeLogs {
     copy: Map<string, RecordedTimeLog>,
     { after, ...options }: EventsOptions = {},
   ): AsyncGenerator<TimeLogEvent, void, undefined> {
-    const pagesAfter = (place: string | undefined) =>
-      iterateEventPages(this.feedReader(place, options), place);
-    return followEvents(copy, pagesAfter, after);
+    return followEvents(this.feedReader(after, options), copy, after);
   }
 
   /** Resolves if the service is available; otherwise rejects with the reason after one try. */
   async health({ signal }: CallOptions = {}): Promise<void> {
-    const parse = ({ status, text }: HttpResponse) => (status === 200 && text === 'OK') || undefined;
-    await this.send({ method: 'GET', path: '/health', parse }, signal, 1);
+    const parse = (body: unknown) => body === 'OK' || undefined;
+    const request = this.transport.retryable({ method: 'GET', path: '/health', parse });
+    await this.sender.send(request, signal, 1);
   }
 
   /** Returns the path of the log with an id. Throws TypeError if the id is not a UUID. */
@@ -302,9 +255,9 @@ export class TimeLogClient implements TimeLogs {
   private change<T>(
     id: string,
     request: Omit<HttpRequest<T>, 'path'>,
-    change: string,
     options: ChangeOptions,
-    afterUncertainTry?: (outcome: Outcome<T>) => Outcome<T>,
+    change: string,
+    more: Pick<RetryableRequest<T>, 'missing'> = {},
   ): Promise<T> {
     const { ifMatch, signal } = options;
     const isConditional = 'ifMatch' in options;
@@ -313,67 +266,39 @@ export class TimeLogClient implements TimeLogs {
     const possibleChange = isConditional
       ? 'the log may have been changed: get it, since a repeat with ifMatch may be refused because of that'
       : `the log may have been ${change}`;
-    const retryable = {
-      ...this.transport.retryable({ ...request, path: this.pathOf(id), headers }),
-      possibleChange,
-      isConditional,
-      ...(afterUncertainTry && { afterUncertainTry }),
-    };
-    return this.sender.send(retryable, signal);
+    const path = this.pathOf(id);
+    return this.send({ ...request, path, headers }, signal, { possibleChange, isConditional, ...more });
   }
 
   private async download(
     filter: TimeLogFilter,
     format: 'csv' | 'ndjson',
-    type: string,
+    streamType: string,
     { signal }: CallOptions,
   ) {
-    const path = `${this.path}/export${queryOf({ ...filter, format })}`;
-    const request = this.transport.download(path, type);
-    const download = await this.sender.send(request, signal);
-    const sent = { requestId: request.requestId!, signal };
-    const parts = iterateBytes(download, (read) => this.sender.receive(read, sent));
-    return { download, parts };
+    const { requestId, send } = this.transport.retryable({
+      method: 'GET',
+      path: `${this.path}/export`,
+      query: { ...filter, format },
+      streamType,
+      parse: (body, response) => (body === undefined ? response : undefined),
+    });
+    const response = await this.sender.send({ requestId, send }, signal);
+    const receive = <T>(read: () => Promise<T>) => this.sender.receive(read, { requestId, signal });
+    return { response, receive };
   }
 
-  private send<T>(request: HttpRequest<T>, signal: AbortSignal | undefined, tries?: number): Promise<T> {
-    return this.sender.send(this.transport.retryable(request), signal, tries);
+  private send<T>(
+    request: HttpRequest<T>,
+    signal: AbortSignal | undefined,
+    more?: Partial<RetryableRequest<T>>,
+  ): Promise<T> {
+    return this.sender.send({ ...this.transport.retryable(request), ...more }, signal);
   }
-}
-
-/** Returns a parser of the JSON body of a response with a status. */
-function jsonBody<T>(parse: (body: unknown) => T | undefined, expectedStatus = 200) {
-  return ({ status, text }: HttpResponse) => (status === expectedStatus ? parse(parseJson(text)) : undefined);
-}
-
-/** Returns a parser of a log and its version. */
-function logBody(expectedStatus = 200) {
-  const parse = jsonBody(parseLog, expectedStatus);
-  return (response: HttpResponse): RecordedTimeLog | undefined => {
-    const log = parse(response);
-    const etag = response.headers.get('etag');
-    return log && etag !== null ? { ...log, etag } : log;
-  };
 }
 
 function withoutVersion(log: TimeLogCorrection | TimeLogPatch): object {
   return { ...log, etag: undefined };
-}
-
-/** Makes the indexes of logs in the message of a failure those of all logs. */
-function withIndexesFrom<T>(first: number, outcome: Outcome<T>): Outcome<T> {
-  if ('value' in outcome) return outcome;
-  return {
-    ...outcome,
-    message: outcome.message.replace(INDEX_IN_PART, (index) => `${first + Number(index)}`),
-  };
-}
-
-function queryOf(filter: object): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parametersOf(filter))) query.set(name, String(value));
-  const text = query.toString();
-  return text === '' ? '' : `?${text}`;
 }
 
 /** Returns the URLs to which the paths of the service are appended. */

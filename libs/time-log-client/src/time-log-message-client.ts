@@ -1,14 +1,7 @@
-import {
-  MAX_PAGE_SIZE,
-  requireKey,
-  requirePageSize,
-  type RetryLimits,
-  type Token,
-  withDefaults,
-} from './arguments.js';
+import { requireKey, type RetryLimits, type Token, withDefaults } from './arguments.js';
 import { type Failure, parseErrorBody } from './failure.js';
-import { iterateLogs } from './iterate-logs.js';
-import { type Outcome, type RetryableRequest, RetryingSender } from './retrying-sender.js';
+import { listLogs } from './iterate-logs.js';
+import { type CallDetails, type Outcome, RetryingSender } from './retrying-sender.js';
 import { randomId, type Runtime, RUNTIME } from './runtime.js';
 import {
   type CallOptions,
@@ -55,14 +48,6 @@ export interface TimeLogMessageClientOptions extends RetryLimits {
   readonly token?: Token;
 }
 
-/** A message and the parser of its reply. */
-interface Message<T> {
-  readonly pattern: string;
-  readonly data: object;
-  /** Returns the result in a reply; undefined if the reply is not a success. */
-  readonly parse: (reply: unknown) => T | undefined;
-}
-
 /**
  * Records and lists time logs over a transport of Nest. Repeats messages if there is no reply or
  * the service is overloaded, which is safe for all of them. A call that fails rejects with
@@ -83,55 +68,49 @@ export class TimeLogMessageClient implements TimeLogs {
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
   ): Promise<RecordedTimeLog> {
     requireKey(idempotencyKey);
-    const message = { pattern: 'time-log.record.v1', data: { idempotencyKey, timeLog }, parse: parseLog };
-    return this.call(message, signal, { idempotencyKey, possibleChange: POSSIBLY_RECORDED });
+    const details = { idempotencyKey, possibleChange: POSSIBLY_RECORDED };
+    const parse = (reply: unknown) => parseLog(reply);
+    return this.call('time-log.record.v1', { idempotencyKey, timeLog }, parse, signal, details);
   }
 
   /** The page size is reduced if a page is too large for the transport. */
   list(
     filter: TimeLogFilter = {},
-    { pageSize = MAX_PAGE_SIZE, signal }: ListOptions = {},
+    { pageSize, signal }: ListOptions = {},
   ): AsyncGenerator<TimeLog, void, undefined> {
-    requirePageSize(pageSize);
-    return iterateLogs((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
+    return listLogs((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
   }
 
   async listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
-    const data = { query: parametersOf(filter) };
-    return this.call({ pattern: 'time-log.list.v1', data, parse: parsePage }, signal);
+    return this.call('time-log.list.v1', { query: parametersOf(filter) }, parsePage, signal);
   }
 
   async totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
-    const data = { query: parametersOf(filter) };
-    return this.call({ pattern: 'time-log.totals.v1', data, parse: parseTotals }, signal);
+    return this.call('time-log.totals.v1', { query: parametersOf(filter) }, parseTotals, signal);
   }
 
+  /** Sends a message. `parse` returns the result in a reply; undefined if the reply is not a success. */
   private call<T>(
-    message: Message<T>,
+    pattern: string,
+    data: object,
+    parse: (reply: unknown) => T | undefined,
     signal: AbortSignal | undefined,
-    change?: Pick<RetryableRequest<T>, 'idempotencyKey' | 'possibleChange'>,
+    details?: CallDetails,
   ): Promise<T> {
-    const send = (token: string | undefined, trySignal: AbortSignal) => this.send(message, token, trySignal);
-    return this.sender.send({ send, ...change }, signal);
-  }
-
-  private send<T>(
-    { pattern, data, parse }: Message<T>,
-    token: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Outcome<T>> {
-    const message = token === undefined ? data : { accessToken: token, ...data };
-    return new Promise((resolve) => {
-      const subscription = this.proxy.send(pattern, message).subscribe({
-        next: (reply) => {
-          const value = parse(reply);
-          resolve(value === undefined ? unexpected('another body') : { value });
-        },
-        error: (error) => resolve(parseErrorBody(error) ?? parseNestError(error) ?? noReply(error)),
-        complete: () => resolve(noReply()),
+    const send = (token: string | undefined, trySignal: AbortSignal) =>
+      new Promise<Outcome<T>>((resolve) => {
+        const message = token === undefined ? data : { accessToken: token, ...data };
+        const subscription = this.proxy.send(pattern, message).subscribe({
+          next: (reply) => {
+            const value = parse(reply);
+            resolve(value === undefined ? unexpected('another body') : { value });
+          },
+          error: (error) => resolve(parseErrorBody(error) ?? parseNestError(error) ?? noReply(error)),
+          complete: () => resolve(noReply()),
+        });
+        trySignal.addEventListener('abort', () => subscription.unsubscribe());
       });
-      signal.addEventListener('abort', () => subscription.unsubscribe());
-    });
+    return this.sender.send({ send, ...details }, signal);
   }
 }
 

@@ -137,10 +137,12 @@ export function parametersOf({ attributes = {}, ...filter }: AttributesFilter): 
 export const POSSIBLY_RECORDED =
   'the log may have been recorded: record it again with the idempotencyKey of this error';
 
-/** Returns the log in a response body; undefined if it is another body. */
-export function parseLog(body: unknown): RecordedTimeLog | undefined {
+/** Returns the log in a response body, with its version in an HTTP response; undefined if it is another body. */
+export function parseLog(body: unknown, response?: Response): RecordedTimeLog | undefined {
   const { success, data } = (body ?? {}) as Partial<Schemas['TimeLogRecorded']>;
-  return success === true && isLog(data) ? data : undefined;
+  if (success !== true || !isLog(data)) return undefined;
+  const etag = response?.headers.get('etag');
+  return etag ? { ...data, etag } : data;
 }
 
 /** Returns a number of logs in a response body; undefined if it is another body. */
