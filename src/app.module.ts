@@ -10,7 +10,7 @@ import {
   readSchemaFile,
   updateAttributeIndexes,
 } from '../libs/attributes/src/index.js';
-import { BearerAuthModule, DelegatingVerifier, rateLimit } from '../libs/auth/src/index.js';
+import { anyVerifier, BearerAuthModule, type CachedVerifier, rateLimit } from '../libs/auth/src/index.js';
 import {
   eventRelayEntities,
   eventRelayMigrations,
@@ -161,19 +161,14 @@ async function authModule({
   rateLimit: limit,
   limits,
 }: Config): Promise<DynamicModule> {
-  const options = { realm: 'time-logs', ...(limit && { admit: rateLimit(limit) }) };
-  if (!jwt)
-    return BearerAuthModule.forRootAsync({
-      inject: [AccessTokenVerifier],
-      useFactory: (verifier: AccessTokenVerifier) => ({ ...options, verifier }),
-    });
-  const { hasJwtForm, JwtModule, JwtVerifier } = await import('../libs/jwt/src/index.js');
+  const issuer = jwt && (await import('../libs/jwt/src/index.js'));
   return BearerAuthModule.forRootAsync({
-    imports: [JwtModule.forRoot({ ...jwt, cacheSize: limits.tokenCache })],
-    inject: [AccessTokenVerifier, JwtVerifier],
-    useFactory: (accessTokens: AccessTokenVerifier, jwts: InstanceType<typeof JwtVerifier>) => ({
-      ...options,
-      verifier: acceptsAccessTokens ? new DelegatingVerifier(hasJwtForm, jwts, accessTokens) : jwts,
+    imports: issuer ? [issuer.JwtModule.forRoot({ ...jwt, cacheSize: limits.tokenCache })] : [],
+    inject: [AccessTokenVerifier, ...(issuer ? [issuer.JwtVerifier] : [])],
+    useFactory: (accessTokens: AccessTokenVerifier, ...jwts: CachedVerifier[]) => ({
+      ...anyVerifier([...(acceptsAccessTokens ? [accessTokens] : []), ...jwts]),
+      realm: 'time-logs',
+      ...(limit && { admit: rateLimit(limit) }),
     }),
   });
 }

@@ -6,19 +6,13 @@ import {
   isAttributeBinding,
   MAX_ATTRIBUTE_NUMBER,
   parseProjectBinding,
+  type Verification,
 } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
 import { AccessToken, type TokenBounds } from './access-token.js';
 
-export interface FoundToken {
-  readonly caller: Caller;
-  /** The time until the token expires, by the clock of the database; undefined if it never does. */
-  readonly remainingMs: number | undefined;
-}
-
 interface Row {
   readonly id: string;
-  readonly digest: Buffer;
   readonly scopes: string[];
   readonly projects: string[] | null;
   readonly bound: TokenBounds | null;
@@ -36,35 +30,28 @@ export class AccessTokenLookup {
 
   constructor(private readonly database: Database) {}
 
-  /**
-   * Returns the tokens that are neither expired nor revoked, by their digests in latin1. A rotated token has
-   * two until its overlap ends.
-   */
-  async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
+  /** Returns the verification of the valid token with a digest. A rotated token has two until its overlap ends. */
+  async find(digest: Buffer): Promise<Verification | undefined> {
     // A last use in the future is outdated too: the clock of the database has been set back.
-    const rows = await this.database.query<Row>(
-      `select id, valid_digest as digest, scopes, projects, bound,
-              (extract(epoch from least(expires_at, valid_until) - now()) * 1000)::bigint as "remainingMs",
+    const [row] = await this.database.query<Row>(
+      `select id, scopes, projects, bound,
+              (extract(epoch from valid_until - now()) * 1000)::bigint as "remainingMs",
               coalesce(last_used_at not between now() - interval '1 minute' and clock_timestamp(), true)
                 and current_setting('transaction_read_only') = 'off' as "isUseOutdated"
          from ${this.database.table(AccessToken)}
-        cross join lateral (values (digest, null::timestamptz), (previous_digest, previous_until))
-                           as secrets (valid_digest, valid_until)
-        where (digest = any($1) or previous_digest = any($1)) and valid_digest = any($1)
-          and revoked_at is null and coalesce(least(expires_at, valid_until) > now(), true)`,
-      [digests],
+        cross join lateral (values (case digest when $1 then expires_at else least(expires_at, previous_until) end))
+                           as validity (valid_until)
+        where (digest = $1 or previous_digest = $1)
+          and revoked_at is null and coalesce(valid_until > now(), true)`,
+      [digest],
     );
-    const used = rows.filter(({ isUseOutdated }) => isUseOutdated).map(({ id }) => id);
-    if (used.length > 0 && !this.isRecordingUse) void inBackground(() => this.recordUse(used));
-    return new Map(
-      rows.map(({ id, digest, scopes, projects, bound, remainingMs }) => [
-        digest.toString('latin1'),
-        {
-          caller: { id, scopes, ...this.boundsOf(id, projects, bound) },
-          remainingMs: remainingMs === null ? undefined : Number(remainingMs),
-        },
-      ]),
-    );
+    if (!row) return undefined;
+    const { id, scopes, projects, bound, remainingMs, isUseOutdated } = row;
+    if (isUseOutdated && !this.isRecordingUse) void inBackground(() => this.recordUse(id));
+    return {
+      caller: { id, scopes, ...this.boundsOf(id, projects, bound) },
+      remainingMs: remainingMs === null ? undefined : Number(remainingMs),
+    };
   }
 
   /** Returns the bounds of a token. One with bounds that are invalid, or numbers that are not exact, has no project. */
@@ -87,14 +74,14 @@ export class AccessTokenLookup {
   }
 
   /** Records the last use. A failure rejects no request: the next lookup tries again. */
-  private async recordUse(ids: readonly string[]): Promise<void> {
+  private async recordUse(id: string): Promise<void> {
     this.isRecordingUse = true;
     const table = this.database.table(AccessToken);
     try {
       await this.database.change(
         `update ${table} set last_used_at = now()
-          where id in (select id from ${table} where id = any($1) order by id for update skip locked)`,
-        [ids],
+          where id = (select id from ${table} where id = $1 for update skip locked)`,
+        [id],
       );
     } catch (error) {
       this.logger.debug(`last use not noted: ${reasonOf(error)}`);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AccessTokenLookup, type FoundToken } from './access-token.lookup.js';
+import type { Caller, Verification } from '../../libs/auth/src/index.js';
+import { AccessTokenLookup } from './access-token.lookup.js';
 import { AccessTokenVerifier, DeclaredTokens } from './access-token.verifier.js';
 import { digestOf, newToken } from './access-token.js';
 
@@ -7,14 +8,13 @@ const SCOPES = ['logs:read', 'logs:write'];
 const DECLARED = 'declared-token-of-32-characters-or-more';
 
 interface Statement {
-  readonly digests: readonly Buffer[];
   readonly answer: () => void;
   readonly fail: (error: Error) => void;
 }
 
 /** Replaces the database. It answers at once, or when the test calls `answer`. */
 class FakeLookup extends AccessTokenLookup {
-  readonly known = new Map<string, FoundToken>();
+  readonly known = new Map<string, Verification>();
   /** The statements that have started, in order. */
   readonly statements: Statement[] = [];
   answersAtOnce = true;
@@ -37,15 +37,14 @@ class FakeLookup extends AccessTokenLookup {
     this.known.delete(digestOf(token).toString('latin1'));
   }
 
-  override async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
+  override async find(digest: Buffer): Promise<Verification | undefined> {
     this.maxRunning = Math.max(this.maxRunning, ++this.running);
     try {
       await new Promise<void>((answer, fail) => {
-        this.statements.push({ digests, answer, fail });
+        this.statements.push({ answer, fail });
         if (this.answersAtOnce) answer();
       });
-      const keys = digests.map((digest) => digest.toString('latin1'));
-      return new Map(keys.flatMap((key) => (this.known.has(key) ? [[key, this.known.get(key)!]] : [])));
+      return this.known.get(digest.toString('latin1'));
     } finally {
       this.running--;
     }
@@ -67,120 +66,152 @@ describe('AccessTokenVerifier', () => {
     verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([DECLARED], SCOPES), 10_000, () => now);
   });
 
-  it('returns the caller of a known token', async () => {
-    expect(await verifier.verify(lookup.add())).toEqual({ id: 'id-0', scopes: ['time-logs:read'] });
+  /** Verifies a token as the guard does. */
+  const verify = async (token: string): Promise<Caller | undefined> =>
+    verifier.known(token) ?? verifier.verify(token);
+
+  it('returns the caller of a valid token, and of a known one at once', async () => {
+    const token = lookup.add();
+    expect(verifier.known(token)).toBeUndefined();
+    const caller = await verifier.verify(token);
+    expect(caller).toEqual({ id: 'id-0', scopes: ['time-logs:read'] });
+    expect(verifier.known(token)).toBe(caller);
   });
 
   it('does not look up a declared token or a text that is not a token', async () => {
-    expect(await verifier.verify(DECLARED)).toMatchObject({ scopes: SCOPES });
-    for (const text of ['', 'x', `${newToken()}x`, DECLARED.toUpperCase()]) {
-      expect(await verifier.verify(text)).toBeUndefined();
-    }
+    for (let i = 0; i < 2; i++) expect(await verify(DECLARED)).toMatchObject({ scopes: SCOPES });
+    for (const text of ['', 'x', `${newToken()}x`, DECLARED.toUpperCase()])
+      expect(await verify(text)).toBeUndefined();
     expect(lookup.statements).toEqual([]);
   });
 
   describe('caches a verification', () => {
     it('for 4 seconds if the token is valid, so that a revocation takes effect within 5', async () => {
       const token = lookup.add();
-      await verifier.verify(token);
+      await verify(token);
       lookup.revoke(token);
-      now += 3_999;
-      expect(await verifier.verify(token)).toBeDefined();
+      now += 4_000;
+      expect(await verify(token)).toBeDefined();
       now += 1;
-      expect(await verifier.verify(token)).toBeUndefined();
+      expect(verifier.known(token)).toBeUndefined();
+      expect(await verify(token)).toBeUndefined();
       expect(lookup.statements).toHaveLength(2);
     });
 
     it('for 4 seconds if the token is unknown', async () => {
       const token = newToken();
-      await verifier.verify(token);
-      now += 3_999;
-      await verifier.verify(token);
+      await verify(token);
+      now += 4_000;
+      await verify(token);
       expect(lookup.statements).toHaveLength(1);
       now += 1;
-      await verifier.verify(token);
+      await verify(token);
       expect(lookup.statements).toHaveLength(2);
     });
 
     it('no longer than the token is valid', async () => {
       const token = lookup.add(1_500);
-      expect(await verifier.verify(token)).toBeDefined();
+      expect(await verify(token)).toBeDefined();
       lookup.revoke(token);
-      now += 1_499;
-      expect(await verifier.verify(token)).toBeDefined();
+      now += 1_500;
+      expect(await verify(token)).toBeDefined();
       now += 1;
-      expect(await verifier.verify(token)).toBeUndefined();
+      expect(await verify(token)).toBeUndefined();
     });
 
-    it('from the start of the statement, not from its answer', async () => {
+    it.each([0, -1])('not at all if the token expires meanwhile: %p ms remain', async (remainingMs) => {
+      const token = lookup.add(remainingMs);
+      expect(await verify(token)).toBeDefined();
+      expect(verifier.known(token)).toBeUndefined();
+    });
+
+    it('from the start of the lookup, not from its answer', async () => {
       lookup.answersAtOnce = false;
       const token = lookup.add();
-      const first = verifier.verify(token);
+      const first = verify(token);
       await nextTick();
       now += 3_000;
       lookup.statements[0]!.answer();
       await first;
       now += 1_000;
-      lookup.answersAtOnce = true;
-      await verifier.verify(token);
-      expect(lookup.statements).toHaveLength(2);
+      expect(verifier.known(token)).toBeDefined();
+      now += 1;
+      expect(verifier.known(token)).toBeUndefined();
     });
 
     it('during a flood of unknown tokens, which do not displace a known one', async () => {
       const known = lookup.add();
-      await verifier.verify(known);
-      for (let i = 0; i < 11; i++) await Promise.all(newTokens(1_000).map((token) => verifier.verify(token)));
-      const count = lookup.statements.length;
-      expect(await verifier.verify(known)).toBeDefined();
-      expect(lookup.statements).toHaveLength(count);
+      await verify(known);
+      for (const token of newTokens(10_001)) await verify(token);
+      expect(verifier.known(known)).toBeDefined();
     });
   });
 
   describe('looks up', () => {
     it('a token once for all concurrent requests', async () => {
       const token = lookup.add();
-      const callers = await Promise.all(Array.from({ length: 100 }, () => verifier.verify(token)));
+      const callers = await Promise.all(Array.from({ length: 100 }, () => verify(token)));
       expect(callers.every((caller) => caller?.id === 'id-0')).toBe(true);
       expect(lookup.statements).toHaveLength(1);
     });
 
-    it('at most 500 tokens in a statement, one statement at a time, each token once', async () => {
-      const tokens = newTokens(1_200);
-      await Promise.all(tokens.map((token) => verifier.verify(token)));
-      expect(lookup.maxRunning).toBe(1);
-      const sizes = lookup.statements.map(({ digests }) => digests.length);
-      expect(Math.max(...sizes)).toBe(500);
-      expect(sizes.length).toBeLessThanOrEqual(4);
-      const digests = lookup.statements.flatMap((statement) =>
-        statement.digests.map((digest) => digest.toString('hex')),
-      );
-      expect(digests.sort()).toEqual(tokens.map((token) => digestOf(token).toString('hex')).sort());
+    it('two unknown tokens at a time, each once', async () => {
+      const tokens = newTokens(50);
+      await Promise.all([...tokens, ...tokens].map(verify));
+      expect([lookup.maxRunning, lookup.statements.length]).toEqual([2, 50]);
     });
 
-    it('a limited number of tokens, and rejects others with SERVICE_UNAVAILABLE', async () => {
+    it('a token that was valid at its last lookup without waiting for unknown tokens', async () => {
+      const token = lookup.add();
+      await verify(token);
+      now += 5_000;
       lookup.answersAtOnce = false;
-      const pending = newTokens(5_001).map((token) => verifier.verify(token));
-      await expect(verifier.verify(newToken())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      expect(await verifier.verify(DECLARED)).toBeDefined();
+      const waiting = newTokens(10).map(verify);
+      await nextTick();
+      expect(lookup.statements).toHaveLength(3);
+      const again = verify(token);
+      expect(lookup.statements).toHaveLength(4);
+      lookup.revoke(token);
+      lookup.statements[3]!.answer();
+      expect(await again).toBeUndefined();
+      now += 5_000;
+      // Revoked, it is like any unknown token.
+      waiting.push(verify(token));
+      await nextTick();
+      expect(lookup.statements).toHaveLength(4);
       lookup.answersAtOnce = true;
-      lookup.statements[0]!.answer();
-      expect((await Promise.all(pending)).every((caller) => caller === undefined)).toBe(true);
-      expect(await verifier.verify(lookup.add())).toBeDefined();
+      for (const { answer } of lookup.statements.slice(1, 3)) answer();
+      expect(await Promise.all(waiting)).toEqual(Array(11).fill(undefined));
     });
+  });
+
+  it('refuses unknown tokens with SERVICE_UNAVAILABLE if too many wait, and others as before', async () => {
+    const known = lookup.add();
+    await verify(known);
+    now += 5_000;
+    lookup.answersAtOnce = false;
+    const waiting = newTokens(5_002).map(verify);
+    await expect(verify(newToken())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    lookup.answersAtOnce = true;
+    expect(await verify(known)).toBeDefined();
+    expect(await verify(DECLARED)).toBeDefined();
+    for (const { answer } of lookup.statements) answer();
+    expect((await Promise.all(waiting)).every((caller) => caller === undefined)).toBe(true);
   });
 
   it('counts the cached verifications, the hits and the misses', async () => {
     const [known, unknown] = [lookup.add(), newToken()];
-    await Promise.all([verifier.verify(known), verifier.verify(known), verifier.verify(unknown)]);
-    expect(verifier.cache).toEqual({ size: 2, hits: 0, misses: 3 });
-    for (const token of [known, unknown, DECLARED, 'x']) await verifier.verify(token);
-    expect(verifier.cache).toEqual({ size: 2, hits: 2, misses: 3 });
+    await Promise.all([verify(known), verify(known), verify(unknown)]);
+    expect(verifier.cache).toEqual({ size: 2, hits: 0, misses: 2 });
+    for (const token of [known, unknown, 'x']) await verify(token);
+    expect(verifier.cache).toEqual({ size: 2, hits: 2, misses: 2 });
   });
 
-  it('keeps a limited number of unknown tokens', async () => {
-    verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([], SCOPES), 1_000, () => now);
-    await Promise.all(newTokens(2_000).map((token) => verifier.verify(token)));
-    expect(verifier.cache).toMatchObject({ size: 1_000, misses: 2_000 });
+  it('keeps a limited number of valid and of unknown tokens', async () => {
+    verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([], SCOPES), 100, () => now);
+    const tokens = Array.from({ length: 200 }, () => lookup.add());
+    await Promise.all([...tokens, ...newTokens(200)].map(verify));
+    expect(verifier.cache).toMatchObject({ size: 200, misses: 400 });
   });
 
   describe('if a lookup fails', () => {
@@ -188,24 +219,18 @@ describe('AccessTokenVerifier', () => {
       lookup.answersAtOnce = false;
     });
 
-    it('rejects only the requests that wait for it', async () => {
-      const first = verifier.verify(lookup.add());
-      const second = verifier.verify(lookup.add());
+    it('rejects only the requests that wait for it, and caches nothing', async () => {
+      const [one, other] = [lookup.add(), lookup.add()];
+      const [first, second] = [verify(one), verify(other)];
       const failure = expect(first).rejects.toThrow('away');
+      await nextTick();
       lookup.statements[0]!.fail(new Error('away'));
       await failure;
       lookup.statements[1]!.answer();
       expect(await second).toBeDefined();
-    });
-
-    it('caches nothing', async () => {
-      const token = lookup.add();
-      const failure = expect(verifier.verify(token)).rejects.toThrow('away');
-      lookup.statements[0]!.fail(new Error('away'));
-      await failure;
       lookup.answersAtOnce = true;
-      expect(await verifier.verify(token)).toBeDefined();
-      expect(lookup.statements).toHaveLength(2);
+      expect(await verify(one)).toBeDefined();
+      expect(lookup.statements).toHaveLength(3);
     });
   });
 });

@@ -1,14 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Caller, TokenVerifier, VerificationCache } from '../../libs/auth/src/index.js';
-import { Batcher } from '../../libs/batching/src/index.js';
+import { LRUCache } from 'lru-cache';
+import { CachedVerifier, type Caller, type Verification } from '../../libs/auth/src/index.js';
+import { Limit } from '../../libs/batching/src/index.js';
+import { DomainError } from '../../libs/errors/src/index.js';
 import { AccessTokenLookup } from './access-token.lookup.js';
 import { digestOf, hasTokenForm } from './access-token.js';
 
-/** The lifetime of a verification. A revocation must take effect everywhere within 5 seconds. */
-const VERIFICATION_LIFETIME_MS = 4_000;
-/** The limits of a lookup: tokens in a statement, waiting tokens, and their waiting time in ms. */
-const LOOKUP_LIMITS = { batch: 500, queue: 5_000, wait: 5_000 };
+/** The maximum number of lookups of unknown tokens at a time, so that a flood of them leaves the pool to others. */
+const UNKNOWN_LOOKUPS = 2;
+/** The maximum number of other ones that wait, and the maximum time in milliseconds. */
+const MAX_WAITING = 5_000;
+const MAX_WAIT_MS = 5_000;
+/** The time for which an unknown token is refused without a lookup. */
+const REFUSAL_LIFETIME_MS = 4_000;
 
 /** The tokens of the setting `ACCESS_TOKEN`. They are kept only in memory. */
 export class DeclaredTokens {
@@ -29,77 +34,69 @@ export class DeclaredTokens {
   }
 }
 
-interface PendingLookup {
-  readonly key: string;
-  readonly digest: Buffer;
-}
-
-/**
- * Verifies access tokens. It runs one statement at a time, for many tokens: so a flood of unknown
- * tokens takes one connection of the database, and a limited amount of memory.
- */
+/** Verifies access tokens. */
 @Injectable()
-export class AccessTokenVerifier extends TokenVerifier {
-  private readonly accepted: VerificationCache;
-  private readonly rejected: VerificationCache;
-  private readonly lookups = new Batcher(
-    (pending: readonly PendingLookup[]) => this.lookUp(pending),
-    LOOKUP_LIMITS,
-  );
-  /** The pending lookups. All requests with the same token share one. */
-  private readonly pending = new Map<string, Promise<Caller | undefined>>();
+export class AccessTokenVerifier extends CachedVerifier {
+  private readonly refused: LRUCache<string, true>;
+  /** The digests of tokens that were valid at their last lookup, whose next one does not wait for unknown tokens. */
+  private readonly seen: LRUCache<string, true>;
+  private readonly unknownLookups = new Limit(() => UNKNOWN_LOOKUPS, MAX_WAIT_MS);
   private hits = 0;
   private misses = 0;
 
   constructor(
     private readonly lookup: AccessTokenLookup,
     private readonly declared: DeclaredTokens,
-    /** The maximum number of accepted and of rejected tokens in memory. */
+    /** The maximum number of accepted and of refused tokens in memory. */
     capacity: number,
     /** Returns a monotonic time in milliseconds. */
-    private readonly now: () => number = () => performance.now(),
+    now: () => number = () => performance.now(),
   ) {
-    super();
-    this.accepted = new VerificationCache(capacity);
-    this.rejected = new VerificationCache(capacity);
+    super(capacity, now);
+    this.refused = new LRUCache({
+      max: capacity,
+      ttl: REFUSAL_LIFETIME_MS,
+      ttlResolution: 0,
+      perf: { now },
+    });
+    this.seen = new LRUCache({ max: capacity });
   }
 
-  override async verify(token: string): Promise<Caller | undefined> {
-    const digest = digestOf(token);
-    const declared = this.declared.find(digest);
-    if (declared || !hasTokenForm(token)) return declared;
-    const key = digest.toString('latin1');
-    const verification = this.accepted.get(key, this.now()) ?? this.rejected.get(key, this.now());
-    if (verification) {
-      this.hits++;
-      return verification.caller;
-    }
-    this.misses++;
-    return this.pending.get(key) ?? this.enqueue({ key, digest });
+  override known(token: string): Caller | undefined {
+    const caller = super.known(token);
+    if (caller) this.hits++;
+    return caller;
   }
 
   /** The number of verifications in memory, and of hits and misses since the start. */
   get cache(): { readonly size: number; readonly hits: number; readonly misses: number } {
     const { hits, misses } = this;
-    return { size: this.accepted.size + this.rejected.size, hits, misses };
+    return { size: this.size + this.refused.size, hits, misses };
   }
 
-  private enqueue(lookup: PendingLookup): Promise<Caller | undefined> {
-    const result = this.lookups.add(lookup).finally(() => this.pending.delete(lookup.key));
-    this.pending.set(lookup.key, result);
-    return result;
+  protected override async lookUp(token: string): Promise<Verification | undefined> {
+    const digest = digestOf(token);
+    const declared = this.declared.find(digest);
+    if (declared) return { caller: declared };
+    if (!hasTokenForm(token)) return undefined;
+    if (this.refused.has(token)) {
+      this.hits++;
+      return undefined;
+    }
+    this.misses++;
+    const key = digest.toString('latin1');
+    const found = await (this.seen.has(key) ? this.lookup.find(digest) : this.lookUpUnknown(digest));
+    if (found) {
+      this.seen.set(key, true);
+    } else {
+      this.seen.delete(key);
+      this.refused.set(token, true);
+    }
+    return found;
   }
 
-  private async lookUp(lookups: readonly PendingLookup[]): Promise<(Caller | undefined)[]> {
-    // The lifetime starts before the statement, because a token may be revoked while it runs.
-    const startedAt = this.now();
-    const found = await this.lookup.find(lookups.map(({ digest }) => digest));
-    return lookups.map(({ key }) => {
-      const token = found.get(key);
-      const lifetime = Math.min(VERIFICATION_LIFETIME_MS, token?.remainingMs ?? VERIFICATION_LIFETIME_MS);
-      const cache = token ? this.accepted : this.rejected;
-      cache.set(key, { caller: token?.caller, validUntil: startedAt + lifetime });
-      return token?.caller;
-    });
+  private async lookUpUnknown(digest: Buffer): Promise<Verification | undefined> {
+    if (this.unknownLookups.length >= MAX_WAITING) throw new DomainError('SERVICE_UNAVAILABLE');
+    return this.unknownLookups.run(undefined, () => this.lookup.find(digest));
   }
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Controller, Get, Header, Inject, Req, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
-import { BearerAuthGuard, PublicRoute } from '../../libs/auth/src/index.js';
+import { AccessGuard, PublicRoute } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { CONTENT_SECURITY_POLICY, PAGE, SCRIPT } from './docs-page.js';
 
@@ -20,7 +20,7 @@ export const DESCRIBE_ATTRIBUTES = Symbol('DESCRIBE_ATTRIBUTES');
 
 /** Serves the OpenAPI document and a page that shows it, without a token. */
 @Controller()
-@UseGuards(BearerAuthGuard)
+@UseGuards(AccessGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class ApiDocsController {
   private readonly text: string;

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, type OnModuleDestroy, Req, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
-import { BearerAuthGuard, PublicRoute, Unlimited } from '../../libs/auth/src/index.js';
+import { AccessGuard, PublicRoute, Unlimited } from '../../libs/auth/src/index.js';
 import { withinDeadline } from '../../libs/strict-request/src/index.js';
 import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { Database } from '../database/index.js';
@@ -9,7 +9,7 @@ const TEXT = 'text/plain; charset=utf-8';
 
 /** Reports whether the service is available: answers `OK`, or the error envelope. */
 @Controller()
-@UseGuards(BearerAuthGuard)
+@UseGuards(AccessGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class HealthController implements OnModuleDestroy {
   private isShuttingDown = false;

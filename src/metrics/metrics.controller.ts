@@ -1,6 +1,6 @@
 import { Controller, Get, Header, UseFilters, UseGuards } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { BearerAuthGuard, Scopes, Unlimited } from '../../libs/auth/src/index.js';
+import { AccessGuard, Scopes, Unlimited } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 
 /** The scope for reading metrics. */
@@ -8,7 +8,7 @@ export const READ_METRICS = 'metrics:read';
 
 /** Serves the metrics of this process in the text format of Prometheus. */
 @Controller('metrics')
-@UseGuards(BearerAuthGuard)
+@UseGuards(AccessGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class MetricsController {
   constructor(private readonly registry: Registry) {}

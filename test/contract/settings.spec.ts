@@ -91,7 +91,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
       expiresAt: EXPIRY,
     });
     const [listed] = await tokens.list();
-    const [found] = (await new AccessTokenLookup(database).find([digestOf(token)])).values();
+    const found = await new AccessTokenLookup(database).find(digestOf(token));
     const lease = await RelayLease.take(database, 'sink', PROJECT, RELAY_INTERVALS, {
       onTaken: () => undefined,
       onClockSetBack: () => undefined,

@@ -143,3 +143,21 @@ it('the keys of the issuer are waited for no longer than the deadline of a reque
     await own.close();
   }
 });
+
+it('is never unavailable because of a key that cannot be read', async () => {
+  const { EdDSA, RS256 } = keys;
+  const unreadable = { kid: EdDSA.jwk.kid, kty: 'OKP', crv: 'Ed25519', x: 'AA', alg: 'EdDSA' };
+  const own = await Issuer.start();
+  own.misbehaviour = (_request, response) => response.end(JSON.stringify({ keys: [RS256.jwk, unreadable] }));
+  const app = await startTestApp({ jwt: own.settings });
+  try {
+    for (const key of [RS256, EdDSA]) {
+      const answer = await list(app, '', bearer(await own.sign({}, {}, key)));
+      if (key === RS256) expect(answer.status).toBe(200);
+      else expect(refusalIn(answer)).toEqual(refused);
+    }
+  } finally {
+    await app.close();
+    await own.close();
+  }
+});

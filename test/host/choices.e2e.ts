@@ -354,21 +354,24 @@ describe('a host that chooses', () => {
       await serve([dataSource(), timeLogs]);
       const ignore = () => undefined;
       const error = jest.fn();
-      Logger.overrideLogger({ log: ignore, warn: ignore, error });
+      const warn = jest.fn();
+      Logger.overrideLogger({ log: ignore, warn, error });
       expect(await send('refused')).toEqual([403, refusal('FORBIDDEN', 'access is denied')]);
       const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
       expect(await send('nameless')).toEqual([401, unauthorized]);
-      for (const user of ['bound', 'textual', 'broken'])
+      expect(await send('bound')).toMatchObject([200, { data: [] }]);
+      for (const user of ['textual', 'broken'])
         expect(await send(user)).toEqual([500, refusal('INTERNAL_ERROR', 'internal error')]);
       Logger.overrideLogger(false);
       const logged = (message: string) => [message, expect.stringMatching(/\n +at /), 'ErrorEnvelopeFilter'];
+      expect(warn.mock.calls).toEqual([
+        [
+          'a caller is bound to no project: its property projects contains more than 100 projects',
+          'Projects',
+        ],
+      ]);
       expect(error.mock.calls).toEqual([
-        logged(
-          'Error: the property projects of a caller contains more than 100 projects: return an array of at most 100 UUIDs, or undefined for all projects',
-        ),
-        logged(
-          "Error: the property scopes of a caller is not an array of strings: return { id: 'ada', scopes: ['time-logs:read'] }, without id if there is none, or undefined for no caller",
-        ),
+        logged('Error: the scopes of a caller are not an array'),
         logged('TypeError: no connection'),
       ]);
     });

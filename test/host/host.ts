@@ -20,14 +20,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import {
-  BearerAuthModule,
-  BearerAuthGuard,
-  callerOf,
-  type Caller,
-  Scopes,
-  TokenVerifier,
-} from 'time-logs/auth';
+import { BearerAuthModule, AccessGuard, callerOf, type Caller, Scopes, TokenVerifier } from 'time-logs/auth';
 import { DomainError, ErrorEnvelopeFilter } from 'time-logs/errors';
 import {
   PageRequest,
@@ -122,7 +115,7 @@ class ApprovalController {
 
   /** A route of the host behind our guard and filter. */
   @Get('mine')
-  @UseGuards(BearerAuthGuard)
+  @UseGuards(AccessGuard)
   @UseFilters(ErrorEnvelopeFilter)
   @Scopes(['approvals:read'])
   whose(@Req() request: Request): object {
@@ -167,7 +160,7 @@ class ApprovalController {
 class WhoseMessages {
   /** A message handler of the host behind our guard and filter. */
   @MessagePattern('whose')
-  @UseGuards(BearerAuthGuard)
+  @UseGuards(AccessGuard)
   @UseFilters(ErrorEnvelopeFilter)
   @Scopes(['approvals:read'])
   whose(@Payload() data: object): object {
@@ -183,7 +176,7 @@ class WhoseMessages {
 
   /** One behind our guard alone. */
   @MessagePattern('guarded')
-  @UseGuards(BearerAuthGuard)
+  @UseGuards(AccessGuard)
   guarded(): object {
     return {};
   }

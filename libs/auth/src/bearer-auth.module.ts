@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AUTH_OPTIONS, ConfigurableModuleClass } from './bearer-auth.module-definition.js';
+import { AUTH_OPTIONS, ConfigurableModuleClass } from './bearer-auth.options.js';
 import { BEARER_STRATEGY, BearerStrategy } from './bearer.strategy.js';
 
 /** Bearer authentication for all modules: `BearerAuthModule.forRoot({ verifier, realm })`. */

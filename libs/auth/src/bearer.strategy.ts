@@ -1,20 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { RequestHandler } from 'express';
-import passport from 'passport';
-import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
+import passport, { type PassportStatic } from 'passport';
+import { Strategy } from 'passport-http-bearer';
 import { DomainError } from '../../errors/src/index.js';
 import { headerValues, isJsonObject } from '../../strict-request/src/index.js';
-import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
+import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.options.js';
 import type { Caller } from './caller.js';
 
 /** passport's decision: an error, or a caller, or a challenge in `info`. */
 export interface Decision {
-  readonly error: unknown;
+  readonly error?: unknown;
   readonly caller: Caller | false | undefined;
-  readonly info: unknown;
+  readonly info?: unknown;
 }
 
 /**
@@ -51,64 +50,68 @@ const BEARER = /^bearer +(.+)$/i;
 /** The syntax of a token: `b64token` (RFC 6750, section 2.1). */
 const B64TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/**
- * passport-http-bearer with only the `Authorization` header. With the whole request it would also
- * accept tokens in the query and body, against RFC 6750 (section 2.3), and refuse a second space.
- */
-class HeaderBearerStrategy extends Strategy<VerifyFunction> {
-  /** Set by passport for each request. */
-  declare private readonly fail: (challenge: string) => void;
-  private readonly realm: string;
-  private readonly logger = new Logger('Tokens');
-
-  constructor(options: IStrategyOptions & { realm: string }, verify: VerifyFunction) {
-    super(options, verify);
-    this.realm = options.realm;
-    // passport's registry is global to the process, so two applications need different names.
-    this.name = `bearer:${randomUUID()}`;
-  }
-
-  override authenticate(credentials: object): void {
-    const { authorization = '', isRepeated } = credentials as Credentials;
-    const token = BEARER.exec(authorization)?.[1];
-    if (token === undefined) {
-      if (authorization !== '') this.logger.debug('token refused: Authorization is not Bearer and a token');
-      super.authenticate({ headers: {} } as never);
-    } else if (!B64TOKEN.test(token) || isRepeated) {
-      const fault = isRepeated ? 'Authorization is repeated' : 'it has characters that no token has';
-      this.logger.debug(`token refused: ${fault}`);
-      this.fail(`Bearer realm="${this.realm}", error="invalid_token"`);
-    } else {
-      super.authenticate({ headers: { authorization: `Bearer ${token}` } } as never);
-    }
-  }
+/** A strategy of passport, typed here so that a host application needs no types of passport. */
+interface PassportBearer {
+  authenticate(request: object): void;
+  success(caller: Caller): void;
+  fail(challenge: string): void;
 }
-
-/** A strategy as other modules see it, so that a host application needs no types of passport. */
-const NamedStrategy: new (options: { realm: string }) => { readonly name: string } =
-  PassportStrategy(HeaderBearerStrategy);
+const PassportBearer = PassportStrategy(Strategy) as unknown as new (options: {
+  readonly realm: string;
+}) => PassportBearer;
 
 /** The injection token of the strategy. It is not the class, which differs in each build. */
 export const BEARER_STRATEGY = Symbol.for('time-logs.BearerStrategy');
 
-/** Passes the token of a request to the TokenVerifier. */
+/**
+ * passport-http-bearer with only the `Authorization` header. With the whole request it would also
+ * accept tokens in the query and body, against RFC 6750 (section 2.3), and refuse a second space.
+ */
 @Injectable()
-export class BearerStrategy extends NamedStrategy {
-  constructor(@Inject(AUTH_OPTIONS) private readonly options: BearerAuthOptions) {
+export class BearerStrategy extends PassportBearer {
+  declare private registry: PassportStatic | undefined;
+  private readonly logger = new Logger('Tokens');
+
+  constructor(@Inject(AUTH_OPTIONS) readonly options: BearerAuthOptions) {
     super({ realm: options.realm });
   }
 
-  async validate(token: string): Promise<Caller | false> {
-    return (await this.options.verifier.verify(token)) ?? false;
+  /** Registers the strategy apart from those of the host and of other applications in the process. */
+  getPassportInstance(): PassportStatic {
+    return (this.registry ??= new passport.Passport() as PassportStatic);
   }
 
-  /** Lets passport decide by this strategy. */
-  decide(credentials: Credentials): Promise<Decision> {
-    return new Promise((resolve, reject) => {
-      const callback = (error: unknown, caller: Decision['caller'], info: unknown) =>
-        resolve({ error, caller, info });
-      const authenticate = passport.authenticate(this.name, { session: false }, callback) as RequestHandler;
-      authenticate(credentials as never, undefined as never, reject);
-    });
+  /** Lets passport decide: at once if the token is known. */
+  decide(credentials: Credentials): Decision | Promise<Decision> {
+    let decision: Decision | undefined;
+    let settle = (decided: Decision): void => void (decision = decided);
+    const callback = (error: unknown, caller: Decision['caller'], info: unknown) =>
+      settle({ error, caller, info });
+    const options = { session: false };
+    const authenticate = this.registry!.authenticate('bearer', options, callback) as RequestHandler;
+    authenticate(credentials as never, undefined as never, callback as never);
+    return decision ?? new Promise((resolve) => (settle = resolve));
+  }
+
+  override authenticate({ authorization = '', isRepeated }: Credentials): void {
+    const token = BEARER.exec(authorization)?.[1];
+    if (token === undefined) {
+      if (authorization !== '') this.logger.debug('token refused: Authorization is not Bearer and a token');
+      super.authenticate({ headers: {} });
+    } else if (isRepeated || !B64TOKEN.test(token)) {
+      const fault = isRepeated ? 'Authorization is repeated' : 'it has characters that no token has';
+      this.logger.debug(`token refused: ${fault}`);
+      this.fail(`Bearer realm="${this.options.realm}", error="invalid_token"`);
+    } else {
+      const caller = this.options.known?.(token);
+      if (caller) this.success(caller);
+      else super.authenticate({ headers: { authorization: `Bearer ${token}` } });
+    }
+  }
+
+  /** Called by passport for a token that is not known. */
+  async validate(token: string): Promise<Caller | false> {
+    // Awaited, never compared with Promise: the code of a host may return a promise of another library.
+    return (await this.options.verifier.verify(token)) ?? false;
   }
 }

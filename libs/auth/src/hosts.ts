@@ -2,8 +2,7 @@
 
 export { AccessGuard } from './access.guard.js';
 export { BearerAuthModule } from './bearer-auth.module.js';
-export { BearerAuthGuard } from './bearer-auth.guard.js';
-export { type Caller, callerOf, MessageCaller, Scopes } from './caller.js';
-export { PublicRoute } from './public-route.decorator.js';
-export { TokenVerifier } from './token-verifier.js';
-export { rateLimit, Unlimited } from './rate-limit.js';
+export { TokenVerifier } from './bearer-auth.options.js';
+export { type Caller, callerOf, MessageCaller } from './caller.js';
+export { rateLimit } from './rate-limit.js';
+export { PublicRoute, Scopes, Unlimited } from './route-access.js';

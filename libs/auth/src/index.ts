@@ -2,11 +2,7 @@
 
 export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.guard.js';
 export { BearerAuthModule } from './bearer-auth.module.js';
-export { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
-export { BearerAuthGuard } from './bearer-auth.guard.js';
-export { DelegatingVerifier } from './delegating.verifier.js';
-export { type Caller, callerOf, type CallerResolver, MessageCaller, Scopes } from './caller.js';
-export { PublicRoute, IS_PUBLIC } from './public-route.decorator.js';
+export { AUTH_OPTIONS, type BearerAuthOptions, TokenVerifier } from './bearer-auth.options.js';
 export {
   ATTRIBUTE_NAME,
   isAttributeBinding,
@@ -15,8 +11,10 @@ export {
   MAX_ATTRIBUTE_LENGTH,
   MAX_ATTRIBUTE_NUMBER,
   MAX_ATTRIBUTES,
-} from './attribute-binding.js';
-export { MAX_PROJECTS, parseProjectBinding } from './project-binding.js';
-export { TokenVerifier } from './token-verifier.js';
-export { VerificationCache } from './verification-cache.js';
-export { rateLimit, Unlimited } from './rate-limit.js';
+  MAX_PROJECTS,
+  parseProjectBinding,
+} from './bounds.js';
+export { anyVerifier, CachedVerifier, type Verification } from './cached.verifier.js';
+export { type Caller, callerOf, type CallerResolver, MessageCaller } from './caller.js';
+export { rateLimit } from './rate-limit.js';
+export { IS_PUBLIC, PublicRoute, Scopes, Unlimited } from './route-access.js';

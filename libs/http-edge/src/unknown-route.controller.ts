@@ -9,14 +9,14 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { BearerAuthGuard, IS_PUBLIC } from '../../auth/src/index.js';
+import { AccessGuard, IS_PUBLIC } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
 import { methodsOf, routesOf } from './routes.js';
 
 /** Requires a token on unknown paths and methods too, except on the paths of public routes. */
 @Injectable()
-class UnknownRouteGuard extends BearerAuthGuard {
+class UnknownRouteGuard extends AccessGuard {
   @Inject(HTTP_EDGE_OPTIONS) private readonly options!: HttpEdgeOptions;
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {

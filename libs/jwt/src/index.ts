@@ -1,2 +1,2 @@
 export { JwtModule } from './jwt.module.js';
-export { hasJwtForm, JwtVerifier } from './jwt.verifier.js';
+export { JwtVerifier } from './jwt.verifier.js';

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type * as Jose from 'jose';
 import { type ExpectedClaims, JwtVerifier } from './jwt.verifier.js';
-import { RemoteKeySet } from './remote-key-set.js';
+import { IssuerKeys } from './issuer-keys.js';
 
 const JOSE = Symbol('jose');
 
@@ -22,15 +22,14 @@ export class JwtModule {
         // Loading jose takes 30 ms, so a service without JWTs does not load it.
         { provide: JOSE, useFactory: () => import('jose') },
         {
-          provide: RemoteKeySet,
+          provide: IssuerKeys,
           inject: [JOSE],
-          useFactory: (jose: typeof Jose) => new RemoteKeySet(jose, jwksUrl),
+          useFactory: (jose: typeof Jose) => new IssuerKeys(jose, jwksUrl),
         },
         {
           provide: JwtVerifier,
-          inject: [JOSE, RemoteKeySet],
-          useFactory: (jose: typeof Jose, keys: RemoteKeySet) =>
-            new JwtVerifier(jose, keys, claims, cacheSize),
+          inject: [JOSE, IssuerKeys],
+          useFactory: (jose: typeof Jose, keys: IssuerKeys) => new JwtVerifier(jose, keys, claims, cacheSize),
         },
       ],
       exports: [JwtVerifier],

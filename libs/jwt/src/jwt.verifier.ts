@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import type * as Jose from 'jose';
-import { type Caller, TokenVerifier, VerificationCache } from '../../auth/src/index.js';
+import { CachedVerifier, type Caller, type Verification } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { attributesOf, claimOf, projectsOf, scopesOf } from './claims.js';
-import type { RemoteKeySet } from './remote-key-set.js';
+import type { IssuerKeys } from './issuer-keys.js';
 
 /** Three parts in base64url with dots between (RFC 7515, section 7.1). The last may be empty. */
 const JWT_FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/;
@@ -19,8 +18,6 @@ const ACCESS_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 const CLOCK_TOLERANCE_SECONDS = 30;
 /** The maximum number of characters of a subject (OpenID Connect Core, section 2). */
 const MAX_SUBJECT_LENGTH = 255;
-/** The maximum time in the cache. Verifying a token takes as long as the rest of a request. */
-const CACHE_TTL_MS = 4_000;
 
 export interface ExpectedClaims {
   /** The exact value of `iss`. */
@@ -39,11 +36,6 @@ export interface ExpectedClaims {
   readonly attributeClaims?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Returns whether a text has the form of a JWT. A token without two dots never has it. */
-export function hasJwtForm(text: string): boolean {
-  return JWT_FORM.test(text);
-}
-
 /** The scope of callers that are not bound to attributes. */
 const UNBOUND_SCOPE = 'time-logs:all';
 
@@ -53,34 +45,28 @@ const UNBOUND_SCOPE = 'time-logs:all';
  * 10.1). Refuses a token without `exp` or `sub`, and one with an unknown critical header (RFC 7515,
  * section 4.1.11). Logs at `debug` why it refuses a token. The transports limit the length of tokens.
  */
-export class JwtVerifier extends TokenVerifier {
+export class JwtVerifier extends CachedVerifier {
   private readonly logger = new Logger('JWT');
-  private readonly cache: VerificationCache;
 
   constructor(
     private readonly jose: typeof Jose,
-    private readonly keys: RemoteKeySet,
+    private readonly keys: IssuerKeys,
     private readonly expected: ExpectedClaims,
     /** The maximum number of cached tokens. */
     capacity: number,
     /** Returns the Unix time in milliseconds. The claims use this clock. */
     private readonly now: () => number = () => Date.now(),
     /** Returns the milliseconds of a monotonic clock, by which cached tokens expire. */
-    private readonly elapsed: () => number = () => performance.now(),
+    elapsed: () => number = () => performance.now(),
   ) {
-    super();
-    this.cache = new VerificationCache(capacity);
+    super(capacity, elapsed);
   }
 
-  override async verify(token: string): Promise<Caller | undefined> {
-    if (!hasJwtForm(token)) {
+  protected override async lookUp(token: string): Promise<Verification | undefined> {
+    if (!JWT_FORM.test(token)) {
       this.logRefusal('it is not three parts in base64url with dots between');
       return undefined;
     }
-    const digest = hash('sha256', token, 'buffer').toString('latin1');
-    const startedAt = this.elapsed();
-    const cached = this.cache.get(digest, startedAt);
-    if (cached) return cached.caller;
     const claims = await this.claimsOf(token);
     if (!claims) return undefined;
     const { issuer, scopeClaims = ['scope', 'scp'], scopePrefix = '' } = this.expected;
@@ -90,10 +76,7 @@ export class JwtVerifier extends TokenVerifier {
     // The JSON of issuer and subject is unambiguous, and unlike the ids of other kinds of tokens.
     const id = JSON.stringify([issuer, claims.sub]);
     const caller = { id, scopes, ...this.boundsOf(claims, scopes) };
-    const remainingMs = (claims.exp + CLOCK_TOLERANCE_SECONDS) * 1_000 - this.now();
-    const validUntil = startedAt + Math.min(CACHE_TTL_MS, remainingMs);
-    this.cache.set(digest, { caller, validUntil });
-    return caller;
+    return { caller, remainingMs: (claims.exp + CLOCK_TOLERANCE_SECONDS) * 1_000 - this.now() };
   }
 
   private boundsOf(claims: Claims, scopes: readonly string[]): Pick<Caller, 'projects' | 'attributes'> {

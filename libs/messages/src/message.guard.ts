@@ -1,5 +1,4 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
-import { isObservable, lastValueFrom } from 'rxjs';
 import { AccessGuard } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import {
@@ -39,9 +38,6 @@ export class MessageGuard implements CanActivate {
     if (!isJsonObject(data)) throw new DomainError('UNAUTHORIZED');
     if (this.inFlight.isDraining) throw new DomainError('SERVICE_UNAVAILABLE');
     applyRules(data, this.rules);
-    return this.inFlight.run(data, async () => {
-      const result = this.access.canActivate(context);
-      return isObservable(result) ? lastValueFrom(result) : result;
-    });
+    return this.inFlight.run(data, async () => this.access.canActivate(context));
   }
 }

@@ -32,7 +32,7 @@ function controller(path, { guards, throws }) {
   }
   decorate(Routes, 'refuse', Get('refused'));
   decorate(Routes, 'close', Get('closed'), throws.auth.Scopes(['a-scope']));
-  UseGuards(guards.auth.BearerAuthGuard)(Routes);
+  UseGuards(guards.auth.AccessGuard)(Routes);
   UseFilters(guards.errors.ErrorEnvelopeFilter)(Routes);
   Controller(path)(Routes);
   return Routes;

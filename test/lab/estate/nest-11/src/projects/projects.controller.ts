@@ -10,7 +10,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { BearerAuthGuard, Scopes } from 'time-logs/auth';
+import { AccessGuard, Scopes } from 'time-logs/auth';
 import { DomainErrorFilter } from 'time-logs/errors';
 import { Period } from 'time-logs/time-log';
 import { TotalsService } from 'time-logs/totals';
@@ -18,7 +18,7 @@ import { Repository } from 'typeorm';
 import { Project } from './project.entity';
 
 @Controller('projects')
-@UseGuards(BearerAuthGuard)
+@UseGuards(AccessGuard)
 @UseFilters(DomainErrorFilter)
 export class ProjectsController {
   constructor(
