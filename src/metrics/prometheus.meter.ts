@@ -6,24 +6,34 @@ import type { Meter, Observer } from '../../libs/measures/src/index.js';
  * twice: then a metric combines the values of both.
  */
 export class PrometheusMeter implements Meter {
-  private readonly readers = new Map<string, (() => number)[]>();
+  private readonly readers = new Map<string, (() => unknown)[]>();
 
   constructor(private readonly registry: Registry) {}
 
   gauge(name: string, help: string, read: () => number, combine = sum): void {
-    this.add(name, read, combine, (value) => {
+    this.add(name, read, (values) => {
       const collect = function (this: Gauge) {
-        this.set(value());
+        this.set(values().reduce((a, b) => combine(a, b)));
       };
       new Gauge({ name, help, registers: [this.registry], collect });
     });
   }
 
+  info(name: string, help: string, label: string, read: () => string | undefined): void {
+    this.add(name, read, (values) => {
+      const collect = function (this: Gauge) {
+        this.reset();
+        for (const value of values()) if (value !== undefined) this.set({ [label]: value }, 1);
+      };
+      new Gauge({ name, help, labelNames: [label], registers: [this.registry], collect });
+    });
+  }
+
   counter(name: string, help: string, read: () => number): void {
-    this.add(name, read, sum, (value) => {
+    this.add(name, read, (values) => {
       const collect = function (this: Counter) {
         this.reset();
-        this.inc(value());
+        this.inc(values().reduce(sum));
       };
       new Counter({ name, help, registers: [this.registry], collect });
     });
@@ -34,18 +44,17 @@ export class PrometheusMeter implements Meter {
     return known ?? new Histogram({ name, help, buckets: [...buckets], registers: [this.registry] });
   }
 
-  /** Creates a new metric with a function that reads its value. Adds `read` to a known one. */
-  private add(
+  /** Creates a new metric with a function that reads its values. Adds `read` to a known one. */
+  private add<Value>(
     name: string,
-    read: () => number,
-    combine: (a: number, b: number) => number,
-    create: (value: () => number) => void,
+    read: () => Value,
+    create: (readAll: () => readonly Value[]) => void,
   ): void {
-    const readers = this.readers.get(name) ?? [];
+    const readers = (this.readers.get(name) ?? []) as (() => Value)[];
     readers.push(read);
     if (readers.length > 1) return;
     this.readers.set(name, readers);
-    create(() => readers.map((one) => one()).reduce((a, b) => combine(a, b)));
+    create(() => readers.map((one) => one()));
   }
 }
 

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { digestOf } from '../../src/access-token/access-token.js';
-import { RELAY_INTERVALS } from '../../libs/event-relay/src/relay-intervals.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import {
   AccessTokenLookup,
@@ -92,11 +91,9 @@ async function life({ url }: TestDatabase): Promise<unknown> {
     });
     const [listed] = await tokens.list();
     const found = await new AccessTokenLookup(database).find(digestOf(token));
-    const lease = await RelayLease.take(database, 'sink', PROJECT, RELAY_INTERVALS, {
-      onTaken: () => undefined,
-      onClockSetBack: () => undefined,
-    });
-    await lease?.release({ position: '5', logId: PROJECT });
+    const lease = await RelayLease.take(database, 'sink', PROJECT, 1_000);
+    await lease?.save({ position: '5', logId: PROJECT });
+    await lease?.release();
     return {
       first,
       keyed,
@@ -113,7 +110,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
         found?.caller.projects,
       ],
       isFoundLong: found!.remainingMs! > 1e9,
-      relayed: await RelayLease.progressOf(database, 'sink'),
+      relayed: await RelayLease.stateOf(database, 'sink'),
     };
   } finally {
     await dataSource.destroy();

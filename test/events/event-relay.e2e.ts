@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measures.js';
-import { FeedRepository } from '../../src/feed/index.js';
 import type { TimeLog } from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
@@ -83,6 +82,7 @@ const measuresOf = (host: RelayHost) => {
   const reads: (() => number)[] = [];
   host.app.get(EventRelayMeasures).registerMetrics({
     gauge: (_name: string, _help: string, read: () => number) => void reads.push(read),
+    info: () => undefined,
   } as never);
   return reads;
 };
@@ -91,7 +91,7 @@ describe('the relay', () => {
   it('publishes the event of every log once, several at a time, but one of a project and in its order', async () => {
     const sink = new MemorySink();
     const [first, second] = [await start(sink), await start(sink)];
-    const projects = Array.from({ length: 12 }, () => randomUUID());
+    const projects = Array.from({ length: 20 }, () => randomUUID());
     const logs: TimeLog[] = [];
     for (let round = 0; round < 10; round++) {
       const batch = projects.flatMap((project) => [record(first, project), record(second, project)]);
@@ -102,6 +102,7 @@ describe('the relay', () => {
     await expectOrder(sink, projects);
     expect(sink.most.ofProject).toBe(1);
     expect(sink.most.inAll).toBeGreaterThan(1);
+    expect(sink.most.inAll).toBeLessThanOrEqual(16);
   });
 
   it('publishes logs of SQL, and those from before it was there', async () => {
@@ -115,7 +116,7 @@ describe('the relay', () => {
     expect(order(sink)).toEqual(ids);
   });
 
-  it('publishes corrections and deletions, by SQL too, those of one log one after the other, in whatever project', async () => {
+  it('publishes corrections and deletions, by SQL too, those of one log one after the other, in any project', async () => {
     const { sink, host } = await startNew();
     const [from, to] = [randomUUID(), randomUUID()];
     const log = await record(host, from);
@@ -123,18 +124,14 @@ describe('the relay', () => {
     const gate = sink.hold(to);
     await host.timeLogs.correct(log.id, { projectId: to, duration: 2, description: '', date: '2026-01-31' });
     await eventually(() => expect(sink.most.inAll).toBe(1));
-    // Its event is under way: what follows of the log waits, though it is of a project of which nothing else is.
-    const busy = await record(host);
-    await arrived(sink, 2);
+    // The event is in flight: all that follow wait.
     await sql('update time_logs set project_id = $1 where id = $2', [from, log.id]);
-    await record(host, from);
-    const reads = jest.spyOn(host.app.get(FeedRepository), 'eventsAfter');
-    await eventually(() => expect(reads.mock.calls.length).toBeGreaterThan(5));
-    expect(order(sink)).toEqual([log.id, busy.id]);
+    const other = await record(host);
     gate.open();
-    await arrived(sink, 4 + 1);
+    await arrived(sink, 4);
+    expect(order(sink)).toEqual([log.id, other.id]);
     await sql('delete from time_logs where id = $1', [log.id]);
-    await arrived(sink, 6);
+    await arrived(sink, 5);
     const published = sink.kept.filter(({ data }) => data.id === log.id);
     expect(published.map(({ type, subject }) => [type, subject])).toEqual([
       ['time-log.created', from],
@@ -174,17 +171,11 @@ describe('the relay', () => {
     expect(host.lines).toEqual(['events wait for memory: it is full', 'events go to memory again']);
   });
 
-  it('tries one event after a failure, also where one from before it is acknowledged late', async () => {
-    const { sink, host } = await startNew();
-    const late = randomUUID();
-    const gate = sink.hold(late);
-    await record(host, late);
-    await eventually(() => expect(sink.most.inAll).toBe(1));
+  it('publishes one event after a failure, and all others when it is confirmed', async () => {
+    const { sink, host } = await startWithOne();
     sink.fault = 'it is full';
     await record(host);
     await eventually(() => expect(host.lines).toHaveLength(1));
-    gate.open();
-    await arrived(sink, 1);
     sink.most = { ofProject: 0, inAll: 0 };
     const { connections } = sink;
     await Promise.all(Array.from({ length: 20 }, () => record(host)));
@@ -192,28 +183,36 @@ describe('the relay', () => {
     expect(sink.most.inAll).toBe(1);
     sink.fault = undefined;
     await arrived(sink, 22);
+    expect(sink.most.inAll).toBeGreaterThan(1);
   });
 
-  it('notes how far it got, never ahead of an event that is not acknowledged', async () => {
+  it('saves how far it got, never ahead of an event that is not confirmed', async () => {
     const { sink, host } = await startNew();
     const before = await record(host);
     await eventually(async () => expect((await note())?.id).toBe(before.id));
     const project = randomUUID();
     const gate = sink.hold(project);
-    const held = await record(host, project);
-    for (let i = 0; i < 20; i++) await record(host);
+    // One page, whose first event waits.
+    const held = '019c1370-4e1b-7000-8000-000000000001';
+    await sql(
+      `insert into time_logs (id, project_id, duration, description, date)
+       select ('019c1370-4e1b-7000-8000-' || lpad(number::text, 12, '0'))::uuid,
+              case when number = 1 then $1 else gen_random_uuid() end, 1, '', '2026-01-31'
+         from generate_series(1, 21) as number`,
+      [project],
+    );
     await arrived(sink, 21);
-    // It might note too much with each renewal.
+    // Each renewal might save too much.
     for (let renewal = 0; renewal < 3; renewal++) await renewed();
     const other = new MemorySink();
     await start(other);
-    // As if the first instance were gone without a word.
+    // As if the first instance had been killed.
     const free = await sql<{ id: string }>(
       `update time_log_relays set holder = gen_random_uuid(), leased_until = now() - interval '1 second' returning id`,
     );
     expect(free).toEqual([{ id: before.id }]);
     await arrived(other, 21);
-    expect(order(other)).toContain(held.id);
+    expect(order(other)).toContain(held);
     expect(order(other)).not.toContain(before.id);
     gate.open();
   });
@@ -235,14 +234,12 @@ describe('the relay', () => {
     await arrived(two, 2);
     expect([order(one).length, order(two)]).toEqual([2, logs.map(({ id }) => id)]);
     expect(second.lines).toEqual([
-      expect.stringMatching(
-        /^another instance publishes events to memory; this one waits until \d{4}-\d\d-\d\d \d\d:\d\d:\S+, /,
-      ),
+      'another instance publishes events to memory: this one waits',
       'this instance publishes events to memory now',
     ]);
   });
 
-  it('goes on at once where the clock of the database went back by an hour, and says so', async () => {
+  it('goes on at once where the clock of the database went back by an hour', async () => {
     const ended = new MemorySink();
     const first = await start(ended);
     const before = await record(first);
@@ -255,12 +252,7 @@ describe('the relay', () => {
     const { sink, host } = await startNew();
     const after = await record(host);
     await arrived(sink, 1);
-    expect(order(sink)).toEqual([after.id]);
-    expect(host.lines).toEqual([
-      expect.stringMatching(
-        /^the clock of the database went back: this instance takes over the lease to publish events to memory, /,
-      ),
-    ]);
+    expect([order(sink), host.lines]).toEqual([[after.id], []]);
   });
 
   it('publishes each project in order if another instance also runs after the clock went back', async () => {

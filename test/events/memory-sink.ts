@@ -6,6 +6,7 @@ import { newGate, type Gate } from '../support/gate.js';
 /** Keeps events in memory, and notes how they come. */
 export class MemorySink extends EventSink {
   readonly name = 'memory';
+  override readonly retryDelays = { first: 10, longest: 40 };
   /** Every event that was acknowledged, repeats included. */
   readonly kept: CloudEvent[] = [];
   /** The most events at a time, of one project and in all. */

@@ -21,11 +21,8 @@ export interface RelayHost {
   close(): Promise<void>;
 }
 
-/** Milliseconds: what the service does within seconds. */
-const INTERVALS = {
-  ...{ poll: 30, busyPoll: 20, readPause: 5, renewal: 100, progress: 20 },
-  ...{ retry: 10, longestRetry: 40, measurement: 20 },
-};
+/** The service polls once a second. */
+const POLL_MS = 30;
 
 export async function migrateForRelay(url: string): Promise<void> {
   await migrate({ url, migrations: [...timeLogMigrations, ...eventRelayMigrations] });
@@ -39,7 +36,7 @@ export async function startRelayHost(url: string, sink: EventSink): Promise<Rela
       ),
       BearerAuthModule.forRoot({ verifier: { verify: () => Promise.resolve(undefined) }, realm: 'host' }),
       TimeLogModule,
-      EventRelayModule.over(TimeLogModule, () => sink, { intervals: INTERVALS }),
+      EventRelayModule.over(TimeLogModule, () => sink, { pollMs: POLL_MS }),
     ],
   })
   class HostModule {}

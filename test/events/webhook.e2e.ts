@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
+import { Registry } from 'prom-client';
 import { Webhook } from 'standardwebhooks';
 import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measures.js';
 import { WebhookSink } from '../../libs/event-relay/src/sinks/webhook.sink.js';
 import type { CloudEvent } from '../../src/feed/index.js';
+import { PrometheusMeter } from '../../src/metrics/prometheus.meter.js';
 import { eventually } from '../support/eventually.js';
 import { useFolder } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
@@ -28,7 +30,7 @@ import {
 
 /** Milliseconds. */
 const [SOON, HOUR] = [10, 3_600_000];
-const TIMES = { retry: SOON, longestRetry: 40, response: 5_000 };
+const TIMES = { first: SOON, longest: 40, response: 5_000 };
 
 let database: TestDatabase;
 let receiver: WebhookReceiver;
@@ -56,8 +58,8 @@ const restart = async (...options: Parameters<typeof start>) => {
   await host.close();
   return start(...options);
 };
-const record = (projectId: string = randomUUID()) =>
-  host.timeLogs.record({ projectId, duration: 1.5, description: 'é 😀', date: '2026-01-31' });
+const logOf = (projectId: string) => ({ projectId, duration: 1.5, description: 'é 😀', date: '2026-01-31' });
+const record = (projectId: string = randomUUID()) => host.timeLogs.record(logOf(projectId));
 const arrived = (events: number) =>
   eventually(() => expect(new Set(receiver.kept.map(({ id }) => id)).size).toBe(events));
 const attemptsOf = (projectId: string) =>
@@ -70,12 +72,21 @@ const to =
   (projectId: string, behave: Behaviour): Behaviour =>
   (exchange) =>
     exchange.event.subject === projectId ? behave(exchange) : accept(exchange);
+const metrics = () => {
+  const registry = new Registry();
+  host.app.get(EventRelayMeasures).registerMetrics(new PrometheusMeter(registry));
+  return registry.metrics();
+};
 const leasedUntil = async () => {
   const [row] = await queryOnce<{ until: string }>(
     database.url,
     'select leased_until::text as until from time_log_relays',
   );
   return row?.until;
+};
+const renewed = async () => {
+  const until = await leasedUntil();
+  await eventually(async () => expect(await leasedUntil()).not.toBe(until));
 };
 
 describe('a webhook', () => {
@@ -120,64 +131,59 @@ describe('a webhook', () => {
   });
 
   it.each<[string, Behaviour, string]>([
-    ['answers 500', answer(500), 'the receiver answered 500 to the event ID'],
-    [
-      'answers a redirect',
-      answer(308, { location: '/elsewhere' }),
-      'the receiver answered 308 to the event ID',
-    ],
-    [
-      'asks for the authentication of a proxy',
-      answer(407),
-      'the receiver did not answer the event ID (it asks for the authentication of a proxy)',
-    ],
-    [
-      'answers with headers that are too large',
-      answer(500, { x: 'x'.repeat(20_000) }),
-      'the receiver did not answer the event ID (Headers Overflow Error)',
-    ],
-    ['cuts the connection', cut, 'the receiver did not answer the event ID (other side closed)'],
-    ['is too slow', hang, 'the receiver did not answer the event ID (no response within 500 ms)'],
-    [
-      'switches protocols',
-      ({ request: { socket } }) =>
-        void socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
-      'the receiver did not answer the event ID (bad upgrade)',
-    ],
-  ])('holds up only a project for which it %s', async (_what, behave, reason) => {
-    const { name } = await start({ times: { ...TIMES, response: 500 } });
-    const refused = randomUUID();
-    receiver.behave = to(refused, behave);
-    const logs = [await record(refused), await record(refused)];
-    for (let round = 0; round < 3; round++) {
-      const others = Array.from({ length: 8 }, () => randomUUID());
-      await Promise.all(others.map((project) => record(project)));
-      await eventually(() => expect(others.flatMap(idsOf)).toHaveLength(8));
-    }
-    await eventually(() => expect(attemptsOf(refused).length).toBeGreaterThan(2));
-    const ids = new Set(attemptsOf(refused).map(({ event }) => event.id));
-    expect([ids.size, receiver.paths]).toEqual([1, new Set(['/'])]);
-    receiver.behave = accept;
-    await eventually(() => expect(idsOf(refused)).toEqual(logs.map(({ id }) => id)));
-    const text = reason.replace('ID', [...ids][0]!);
-    await eventually(() =>
-      expect(host.lines).toEqual([
-        expect.stringContaining(`events wait for ${name}: ${text}`),
-        `events go to ${name} again`,
-      ]),
-    );
+    ['answers 500', answer(500), 'the receiver answered 500 to the event'],
+    ['answers a redirect', answer(308, { location: '/elsewhere' }), 'the receiver answered 308 to the event'],
+    ['cuts the connection', cut, 'the receiver did not answer the event'],
+    ['is too slow', hang, 'the receiver did not answer the event'],
+  ])(
+    'holds up all later events while it %s, and the log and a metric name the event',
+    async (_what, behave, reason) => {
+      const { name } = await start({ times: { ...TIMES, response: 500 } });
+      const refused = randomUUID();
+      receiver.behave = to(refused, behave);
+      const log = await record(refused);
+      await eventually(() => expect(attemptsOf(refused)).not.toEqual([]));
+      const later = [await record(), await record(), await record(refused)];
+      await eventually(() => expect(attemptsOf(refused).length).toBeGreaterThan(2));
+      const [{ event }] = attemptsOf(refused) as [(typeof receiver.attempts)[number]];
+      expect(new Set(receiver.attempts.map(({ event: { id } }) => id))).toEqual(new Set([event.id]));
+      await eventually(async () =>
+        expect(await metrics()).toContain(`\ntime_log_event_refused{event="${event.id}"} 1\n`),
+      );
+      receiver.behave = accept;
+      await arrived(4);
+      expect([receiver.kept[0]!.data.id, receiver.paths]).toEqual([log.id, new Set(['/'])]);
+      expect(idsOf(refused)).toEqual([log.id, later[2]!.id]);
+      await eventually(() =>
+        expect(host.lines).toEqual([
+          expect.stringContaining(`events wait for ${name}: ${reason} ${event.id} of the project ${refused}`),
+          `events go to ${name} again`,
+        ]),
+      );
+      expect(await metrics()).not.toMatch(/^time_log_event_refused/m);
+    },
+  );
+
+  it('that is back and refuses an event is logged with the name of the event', async () => {
+    await start();
+    receiver.behave = answer(500);
+    const first = randomUUID();
+    await record(first);
+    await eventually(() => expect(host.lines).toHaveLength(1));
+    const second = randomUUID();
+    receiver.behave = to(second, answer(500));
+    await record(second);
+    await eventually(() => expect(host.lines.at(-1)).toContain(`of the project ${second}`));
+    expect(receiver.kept.map(({ subject }) => subject)).toEqual([first]);
   });
 
   it('is obeyed as to when it wants an event again', async () => {
-    await start({ times: { ...TIMES, longestRetry: HOUR } });
-    const refused = randomUUID();
-    receiver.behave = to(refused, answer(503, { 'retry-after': '3600' }));
-    await record(refused);
-    for (let events = 1; events <= 20; events++) {
-      await record();
-      await arrived(events);
-    }
-    expect(attemptsOf(refused).length).toBe(1);
+    await start({ times: { ...TIMES, longest: HOUR } });
+    receiver.behave = answer(503, { 'retry-after': '3600' });
+    await record();
+    await eventually(() => expect(receiver.attempts).toHaveLength(1));
+    for (let renewal = 0; renewal < 3; renewal++) await renewed();
+    expect(receiver.attempts).toHaveLength(1);
   });
 
   it('is obeyed no longer than the longest pause', async () => {
@@ -229,18 +235,13 @@ describe('a webhook', () => {
     receiver.behave = (exchange) => {
       if (underWay.push(exchange) === 4) underWay.forEach(answer(410));
     };
-    await Promise.all(Array.from({ length: 4 }, () => record()));
+    await host.timeLogs.recordAll(Array.from({ length: 4 }, () => logOf(randomUUID())));
     await eventually(() => expect(reports).toHaveLength(1));
     for (let renewal = 0; renewal < 3; renewal++) {
       await record();
-      const until = await leasedUntil();
-      await eventually(async () => expect(await leasedUntil()).not.toBe(until));
+      await renewed();
     }
-    const gauges: [string, number][] = [];
-    host.app.get(EventRelayMeasures).registerMetrics({
-      gauge: (metric: string, _help: string, read: () => number) => void gauges.push([metric, read()]),
-    } as never);
-    expect(gauges).toContainEqual(['time_log_event_relay_stopped', 1]);
+    expect(await metrics()).toContain('\ntime_log_event_relay_stopped 1\n');
     expect([receiver.attempts.length, host.lines, reports]).toEqual([
       4,
       [],
@@ -253,25 +254,17 @@ describe('a webhook', () => {
     await arrived(7);
   });
 
-  it('is not sent anything if its port is one that fetch blocks', async () => {
-    const { name } = await start({ url: 'http://127.0.0.1:6667' });
-    await record();
-    await eventually(() =>
-      expect(host.lines).toEqual([
-        `events wait for ${name}: the receiver is out of reach (its port is blocked by fetch: use another)`,
-      ]),
-    );
-  });
-
   it('is not sent anything if its certificate is not accepted', async () => {
     await receiver.kill();
     receiver = new WebhookReceiver('https');
     await receiver.start();
-    const { name } = await start();
+    await start();
     await record();
     await eventually(() =>
       expect(host.lines).toEqual([
-        `events wait for ${name}: the receiver is out of reach (its certificate is not accepted: self-signed certificate; use the host of the certificate, and name its CA in NODE_EXTRA_CA_CERTS)`,
+        expect.stringMatching(
+          /^events wait for .*: the receiver did not answer the event \S+ of the project \S+ \(its certificate is not accepted: self-signed certificate; use the host of the certificate, and name its CA in NODE_EXTRA_CA_CERTS\)$/,
+        ),
       ]),
     );
     expect(receiver.paths).toEqual(new Set());

@@ -1,11 +1,10 @@
-import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { inBackground } from '../../batching/src/index.js';
-import { DomainError } from '../../errors/src/index.js';
 import { MetricsSource, type Meter } from '../../measures/src/index.js';
-import { OutageLatch, Database } from '../../../src/database/index.js';
+import { Database } from '../../../src/database/index.js';
 import { type Backlog, FeedRepository } from '../../../src/feed/index.js';
+import { EventRelay, POLL_MS } from './event-relay.js';
 import { EventSink } from './event-sink.js';
-import { INTERVALS, type RelayIntervals } from './relay-intervals.js';
 import { RelayLease } from './relay-lease.js';
 
 /** The number of events up to which they are counted: a metric must not become a load. */
@@ -18,26 +17,23 @@ const MAX_COUNTED_EVENTS = 10_000;
 @Injectable()
 export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy {
   private backlog: Backlog | undefined = { events: 0, oldest: undefined };
-  private readonly logger = new Logger(EventRelayMeasures.name);
-  private readonly failing = new OutageLatch({
-    begin: (reason) => this.logger.error(`the lag of events is not known: ${reason}`),
-    end: () => this.logger.log('the lag of events is known again'),
-  });
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly feed: FeedRepository,
+    private readonly relay: EventRelay,
     private readonly sink: EventSink,
-    @Inject(INTERVALS) private readonly intervals: RelayIntervals,
+    @Inject(POLL_MS) private readonly pollMs: number,
   ) {
     super();
   }
 
   override registerMetrics(meter: Meter): void {
-    const measure = () => void inBackground(() => this.measureLag());
+    // The relay logs why it fails. The age keeps growing meanwhile.
+    const measure = () => void inBackground(() => this.measureLag()).catch(() => undefined);
     measure();
-    this.timer = setInterval(measure, this.intervals.measurement).unref();
+    this.timer = setInterval(measure, 2 * this.pollMs).unref();
     meter.gauge(
       'time_log_event_lag',
       `Events of time logs that are not known to be published; at most ${MAX_COUNTED_EVENTS}.`,
@@ -51,6 +47,12 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
       return Math.max(0, Date.now() - oldest.getTime()) / 1_000;
     };
     meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', age, Math.max);
+    meter.info(
+      'time_log_event_refused',
+      '1 for the event that holds up all others: the receiver refuses it.',
+      'event',
+      () => this.relay.heldUpBy,
+    );
     if (this.sink.isStopped === undefined) return;
     meter.gauge(
       'time_log_event_relay_stopped',
@@ -64,14 +66,7 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
   }
 
   private async measureLag(): Promise<void> {
-    const startedAt = performance.now();
-    try {
-      const place = await RelayLease.progressOf(this.database, this.sink.name);
-      this.backlog = place && (await this.feed.backlog(place, MAX_COUNTED_EVENTS));
-      this.failing.end(startedAt);
-    } catch (error) {
-      // An outage of the database is logged elsewhere. The age keeps growing meanwhile.
-      if (!(error instanceof DomainError)) this.failing.begin(startedAt, (error as Error).message);
-    }
+    const { isReadOnly, ...place } = await RelayLease.stateOf(this.database, this.sink.name);
+    this.backlog = isReadOnly ? undefined : await this.feed.backlog(place, MAX_COUNTED_EVENTS);
   }
 }

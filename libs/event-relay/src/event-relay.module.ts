@@ -1,10 +1,9 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Provider, type Type } from '@nestjs/common';
 import { DatabaseModule, databaseProvider, registerEntities } from '../../../src/database/index.js';
-import { EventRelay } from './event-relay.js';
+import { EventRelay, POLL_MS } from './event-relay.js';
 import { EventRelayMeasures } from './event-relay.measures.js';
-import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 import { EventSink } from './event-sink.js';
-import { INTERVALS, RELAY_INTERVALS, type RelayIntervals } from './relay-intervals.js';
+import { RelayCheckpoint } from './relay-lease.js';
 
 /** Options of a relay. */
 export interface EventRelayOptions {
@@ -12,8 +11,8 @@ export interface EventRelayOptions {
   readonly dataSource?: string | undefined;
   /** The modules that export what the sink class injects. */
   readonly imports?: ModuleMetadata['imports'] | undefined;
-  /** For tests only. */
-  readonly intervals?: RelayIntervals | undefined;
+  /** For tests only: the milliseconds between two reads of the feed. */
+  readonly pollMs?: number | undefined;
 }
 
 /** A sink: its class, the sink itself, or a function that creates it. */
@@ -35,8 +34,8 @@ export class EventRelayModule {
     const {
       dataSource,
       imports = [],
-      intervals = RELAY_INTERVALS,
-    } = typeof options === 'string' ? { dataSource: options } : options;
+      pollMs = 1_000,
+    }: EventRelayOptions = typeof options === 'string' ? { dataSource: options } : options;
     registerEntities([RelayCheckpoint], dataSource);
     const isNamed = dataSource !== undefined;
     return {
@@ -46,7 +45,7 @@ export class EventRelayModule {
       providers: [
         ...(isNamed ? [databaseProvider(dataSource)] : []),
         providerOf(sink),
-        { provide: INTERVALS, useValue: intervals },
+        { provide: POLL_MS, useValue: pollMs },
         EventRelay,
         EventRelayMeasures,
       ],

@@ -11,46 +11,44 @@ import {
 import { inBackground } from '../../batching/src/index.js';
 import { DomainError, reasonOf } from '../../errors/src/index.js';
 import { OutageLatch, Database } from '../../../src/database/index.js';
-import {
-  type FeedPlace,
-  FeedRepository,
-  SOURCE_OF_EVENTS,
-  type TimeLogEvent,
-} from '../../../src/feed/index.js';
+import { FeedRepository, SOURCE_OF_EVENTS, type TimeLogEvent } from '../../../src/feed/index.js';
 import { TimeLogRepository } from '../../../src/time-log/index.js';
-import { WakeSignal } from './wake-signal.js';
-import { EventPublisher } from './event-publisher.js';
-import { EventSink } from './event-sink.js';
-import { EventWindow } from './event-window.js';
-import { INTERVALS, type RelayIntervals } from './relay-intervals.js';
-import { RelayCheckpoint } from './relay-checkpoint.entity.js';
-import { BEGINNING, RelayLease } from './relay-lease.js';
+import { EventRefusal, EventSink, type RetryDelays } from './event-sink.js';
+import { PagePublication } from './page-publication.js';
+import { BEGINNING, RelayCheckpoint, RelayLease } from './relay-lease.js';
 
-/** The maximum number of events of one read. */
+/** The injection token of the milliseconds between two reads of the feed without a signal. */
+export const POLL_MS = Symbol('POLL_MS');
+/** The minimum time between two reads, unless there are more events than one page. */
+const READ_INTERVAL_MS = 50;
 const PAGE_EVENTS = 250;
-/** The number of events in the window from which no more are read. */
-const FULL_WINDOW_EVENTS = 500;
-const FEED_GONE = Symbol('FEED_GONE');
+const RETRY_DELAYS: RetryDelays = { first: 250, longest: 5_000 };
 /** The maximum time that a shutdown waits for events in flight. */
 const STOP_TIMEOUT_MS = 2_000;
 
 /**
- * Publishes the events of the feed at least once, and those of a project or a log in the order of
- * the feed. Only one instance does so at a time.
+ * Publishes the events of the feed at least once, in its order: a page, then its place is saved.
+ * After a failure it continues from the first event that is not confirmed, one event at first. Only
+ * one instance publishes at a time.
  */
 @Injectable()
 export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(EventRelay.name);
-  private readonly wakeSignal = new WakeSignal();
   private readonly holder = randomUUID();
-  private readonly waiting: OutageLatch;
   private readonly standingBy: OutageLatch;
   private readonly failing = new OutageLatch({
     begin: (reason) => this.logger.error(`events wait; the relay failed: ${reason}`),
     end: () => this.logger.log('the relay works again'),
   });
-  private isRelaying = false;
-  private isStopped = false;
+  private readonly stopping = new AbortController();
+  /** Ends the wait for new logs. */
+  private wake = new AbortController();
+  /** Ends the wait for the sink. */
+  private giveUp: () => void = () => undefined;
+  private isConnected = false;
+  /** The last delay after a failure of the sink; 0 while it works. */
+  private delayMs = 0;
+  private refusedId: string | undefined;
   private running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -58,20 +56,19 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     private readonly timeLogs: TimeLogRepository,
     private readonly sink: EventSink,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
-    @Inject(INTERVALS) private readonly intervals: RelayIntervals,
+    @Inject(POLL_MS) private readonly pollMs: number,
     private readonly feed: FeedRepository,
   ) {
-    this.waiting = new OutageLatch({
-      begin: (reason) => this.logger.error(`events wait for ${sink.name}: ${reason}`),
-      end: () => this.logger.log(`events go to ${sink.name} again`),
-    });
+    const { name } = sink;
     this.standingBy = new OutageLatch({
-      begin: (until) =>
-        this.logger.log(
-          `another instance publishes events to ${sink.name}; this one waits until ${until}, or longer if that instance renews its lease`,
-        ),
-      end: () => this.logger.log(`this instance publishes events to ${sink.name} now`),
+      begin: () => this.logger.log(`another instance publishes events to ${name}: this one waits`),
+      end: () => this.logger.log(`this instance publishes events to ${name} now`),
     });
+  }
+
+  /** The id of the event that the sink refused, and for which all others wait. */
+  get heldUpBy(): string | undefined {
+    return this.refusedId;
   }
 
   /** Throws an Error that says what to do if the DataSource lacks the entity. A host may connect it later. */
@@ -81,7 +78,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       throw new Error(
         'the DataSource lacks the entities of the relay: add eventRelayEntities to its entities, or to those of connection',
       );
-    this.timeLogs.onRecorded(() => this.isRelaying && this.wakeSignal.set());
+    this.timeLogs.onRecorded(() => this.wake.abort());
     this.running = inBackground(() => this.run());
   }
 
@@ -90,8 +87,9 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
    * does not wait for it.
    */
   onModuleDestroy(): void {
-    this.isStopped = true;
-    this.wakeSignal.set();
+    this.stopping.abort();
+    this.wake.abort();
+    setTimeout(() => this.giveUp(), STOP_TIMEOUT_MS).unref();
   }
 
   /** Waits until the lease is released: the DataSource closes after this hook. */
@@ -99,11 +97,15 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     await this.running;
   }
 
+  private get isStopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
   private async run(): Promise<void> {
     while (!this.isStopped) {
       const lease = await this.attempt(() => this.takeLease());
       if (lease) await this.relay(lease);
-      else await this.wakeSignal.sleep(this.intervals.poll);
+      else await sleep(this.pollMs, this.stopping);
     }
     // An error of a sink that closes must not break the shutdown.
     await this.sink.close().catch(() => undefined);
@@ -112,72 +114,88 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   private async takeLease(): Promise<RelayLease | undefined> {
     const startedAt = performance.now();
     const { name } = this.sink;
-    const lease = await RelayLease.take(this.database, name, this.holder, this.intervals, {
-      onTaken: (until) => this.standingBy.begin(startedAt, until),
-      onClockSetBack: (until) =>
-        this.logger.warn(
-          `the clock of the database went back: this instance takes over the lease to publish events to ${name}, which another one held until ${until}`,
-        ),
-    });
+    // Reads first: most instances find it taken, and a standby would log the refused update.
+    const { isReadOnly, holder } = await RelayLease.stateOf(this.database, name);
+    if (isReadOnly) return undefined;
+    if (holder !== null && holder !== this.holder) {
+      this.standingBy.begin(startedAt, name);
+      return undefined;
+    }
+    const lease = await RelayLease.take(this.database, name, this.holder, 3 * this.pollMs);
     if (lease) this.standingBy.end(startedAt);
     return lease;
   }
 
   /** Publishes until the lease is lost or the app shuts down. */
   private async relay(lease: RelayLease): Promise<void> {
-    const { poll, busyPoll, readPause } = this.intervals;
-    const window = new EventWindow(lease.place);
-    let isFull = false;
-    const publisher = new EventPublisher({
-      window,
-      sink: this.sink,
-      source: this.source,
-      mayPublish: () => lease.isHeld,
-      waiting: this.waiting,
-      intervals: this.intervals,
-      onAcknowledged: () => isFull && window.size < FULL_WINDOW_EVENTS && this.wakeSignal.set(),
-    });
-    let lastRead = lease.place;
-    this.isRelaying = true;
     while (!this.isStopped && lease.isHeld) {
-      const startedAt = performance.now();
-      const events = isFull ? [] : await this.attempt(() => this.readAfter(lastRead));
-      if (events === FEED_GONE) {
-        lastRead = BEGINNING;
-        continue;
-      }
-      const last = events?.at(-1);
-      if (last) lastRead = { position: last.position, logId: last.log.id };
-      window.add(events ?? []);
-      isFull = window.size >= FULL_WINDOW_EVENTS;
-      publisher.advance();
-      const isDue = lease.dueIn(window.settled) === 0;
-      const isSaved = !isDue || (await this.attempt(() => lease.saveProgress(window.settled)));
-      if (!events || !isSaved) await delay(poll);
-      else if (events.length < PAGE_EVENTS || isFull) {
-        const interval = window.size > 0 ? busyPoll : poll;
-        await this.wakeSignal.sleep(Math.min(interval, lease.dueIn(window.settled)));
-        isFull = window.size >= FULL_WINDOW_EVENTS;
-        await delay(Math.max(0, startedAt + readPause - performance.now()));
-      }
+      const pauseMs = this.sink.isStopped ? this.pollMs : await this.attempt(() => this.publishNext(lease));
+      await sleep(pauseMs ?? this.pollMs, this.stopping);
     }
-    this.isRelaying = false;
-    await publisher.stop(STOP_TIMEOUT_MS);
-    await this.attempt(() => lease.release(window.settled));
+    this.refusedId = undefined;
+    await this.attempt(() => lease.release());
   }
 
-  private async readAfter(place: FeedPlace): Promise<readonly TimeLogEvent[] | typeof FEED_GONE> {
+  /** Publishes the next page and saves its place. Returns the milliseconds until the next one. */
+  private async publishNext(lease: RelayLease): Promise<number> {
+    const startedAt = performance.now();
+    if (!this.isConnected) {
+      try {
+        await this.untilStopped(this.sink.connect());
+      } catch (error) {
+        return this.fail(error);
+      }
+    }
+    this.isConnected = true;
+    this.wake = new AbortController();
+    const limit = this.delayMs === 0 ? PAGE_EVENTS : 1;
+    const events = await this.readAfter(lease, limit);
+    const mayPublish = () => !this.isStopped && lease.isHeld;
+    const page = new PagePublication(events, this.sink, this.source, mayPublish);
+    await this.untilStopped(page.run());
+    const { confirmedCount, failure } = page;
+    const last = events[confirmedCount - 1];
+    if (last) await lease.save({ position: last.position, logId: last.log.id });
+    if (failure) return this.fail(failure.error, failure.event);
+    if (confirmedCount === events.length) this.succeed();
+    if (events.length === limit) return 0;
+    await sleep(this.pollMs, this.wake);
+    return Math.max(0, startedAt + READ_INTERVAL_MS - performance.now());
+  }
+
+  private async readAfter(lease: RelayLease, limit: number): Promise<readonly TimeLogEvent[]> {
     // A read from the beginning never fails with GONE.
-    const from = place.position === BEGINNING.position ? undefined : place;
+    const from = lease.place.position === BEGINNING.position ? undefined : lease.place;
     try {
-      return await this.feed.eventsAfter(from, PAGE_EVENTS);
+      return await this.feed.eventsAfter(from, limit);
     } catch (error) {
       if (!(error instanceof DomainError && error.code === 'GONE')) throw error;
       this.logger.warn(
         `the feed no longer reaches back to what ${this.sink.name} got last: all logs are published again, and consumers that keep a copy must start with an empty one`,
       );
-      return FEED_GONE;
+      await lease.save(BEGINNING);
+      return this.feed.eventsAfter(undefined, limit);
     }
+  }
+
+  private succeed(): void {
+    if (this.delayMs > 0) this.logger.log(`events go to ${this.sink.name} again`);
+    this.delayMs = 0;
+    this.refusedId = undefined;
+  }
+
+  /** Logs a failure of the sink. Returns the milliseconds until the next attempt. */
+  private fail(error: unknown, event?: TimeLogEvent): number {
+    if (this.isStopped || this.sink.isStopped) return this.pollMs;
+    const { first, longest } = this.sink.retryDelays ?? RETRY_DELAYS;
+    const refusal = error instanceof EventRefusal ? error : undefined;
+    const isNewRefusal = refusal !== undefined && event?.id !== this.refusedId;
+    if (this.delayMs === 0 || isNewRefusal)
+      this.logger.error(`events wait for ${this.sink.name}: ${reasonOf(error)}`);
+    if (isNewRefusal) this.refusedId = event?.id;
+    this.isConnected = false;
+    this.delayMs = Math.min(longest, Math.max(first, refusal?.retryAfterMs ?? 2 * this.delayMs));
+    return this.delayMs;
   }
 
   /** Returns undefined after an error. An outage of the database is logged elsewhere. */
@@ -192,4 +210,17 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       return undefined;
     }
   }
+
+  /** Waits for the sink, after the stop for a limited time only. */
+  private untilStopped(work: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.giveUp = resolve;
+      work.then(resolve, reject);
+    });
+  }
+}
+
+/** Resolves after a time, or when the controller aborts. */
+async function sleep(milliseconds: number, { signal }: AbortController): Promise<void> {
+  await delay(milliseconds, undefined, { signal }).catch(() => undefined);
 }

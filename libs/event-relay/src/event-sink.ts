@@ -1,9 +1,8 @@
 import type { CloudEvent } from '../../../src/feed/index.js';
-import type { RelayIntervals } from './relay-intervals.js';
 
-/** An error of `publish` that concerns one event: those of other projects are published meanwhile. */
+/** An error of `publish` that concerns its event. The log and a metric name the event. */
 export class EventRefusal extends Error {
-  /** `retryAfterMs` replaces the delay before the next try, within the limits of the relay. */
+  /** `retryAfterMs` replaces the delay before the next attempt, within the limits of the sink. */
   constructor(
     message: string,
     readonly retryAfterMs?: number,
@@ -12,14 +11,23 @@ export class EventRefusal extends Error {
   }
 }
 
+/** The delays after a failure, in milliseconds. The first one doubles after each further failure. */
+export interface RetryDelays {
+  readonly first: number;
+  readonly longest: number;
+}
+
 /** The port to a destination of events, such as a broker. */
 export abstract class EventSink {
   /** The name of the destination, without secrets. The progress of the relay is stored under it. */
   abstract readonly name: string;
-  /** The maximum number of events in flight, if it is less than that of the relay. */
-  readonly maxInFlight?: number;
-  /** The delays after a failure that replace those of the relay. */
-  readonly retryDelays?: Pick<RelayIntervals, 'retry' | 'longestRetry'>;
+  /**
+   * Whether all events of a page are sent in order without waiting for confirmations. Otherwise events
+   * are sent one at a time for each project, for several projects at once.
+   */
+  readonly isPipelined?: boolean;
+  /** The delays that replace those of the relay. */
+  readonly retryDelays?: RetryDelays;
   /** Whether the destination wants no more events: none is published until a restart. */
   readonly isStopped?: boolean;
 
@@ -28,8 +36,7 @@ export abstract class EventSink {
 
   /**
    * Resolves when the destination has stored the event. Rejects with the reason if that is not
-   * certain: the event is then published again. Called for several events at once, but for one at a
-   * time of each project and of each log.
+   * certain: the event is then published again.
    */
   abstract publish(event: CloudEvent): Promise<void>;
 

@@ -1,4 +1,4 @@
-import { RelayCheckpoint } from './relay-checkpoint.entity.js';
+import { RelayCheckpoint } from './relay-lease.js';
 import { CreateTimeLogRelays1764288000000 } from './migrations/1764288000000-create-time-log-relays.js';
 
 export { EventRelayModule } from './event-relay.module.js';

@@ -5,6 +5,8 @@ export interface Meter {
    * two modules; the default adds them.
    */
   gauge(name: string, help: string, read: () => number, combine?: (a: number, b: number) => number): void;
+  /** Registers a gauge that is 1 with the text that `read` returns as the value of a label; absent for undefined. */
+  info(name: string, help: string, label: string, read: () => string | undefined): void;
   /** Registers a counter that the application counts itself. `read` is called as for a gauge. */
   counter(name: string, help: string, read: () => number): void;
   /** Registers a histogram with these upper bounds. */

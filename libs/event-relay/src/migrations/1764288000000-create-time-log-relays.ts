@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { dataSourceOf, qualified } from '../../../../src/database/index.js';
-import { RelayCheckpoint } from '../relay-checkpoint.entity.js';
+import { RelayCheckpoint } from '../relay-lease.js';
 
 export class CreateTimeLogRelays1764288000000 implements MigrationInterface {
   readonly name = 'CreateTimeLogRelays1764288000000';

@@ -1,16 +1,20 @@
 import { EventSink } from '../event-sink.js';
 
+/** The name of the stream of NATS, of the exchange of RabbitMQ, and of the connections. */
+export const EVENTS_NAME = 'time-logs';
+/** The media type of a CloudEvent in JSON (CloudEvents, JSON event format 1.0). */
+export const CONTENT_TYPE = 'application/cloudevents+json';
+
 /** A sink with one connection, which each call of `connect` replaces. */
 export abstract class BrokerSink<Session> extends EventSink {
+  override readonly isPipelined = true;
   protected session: Session | undefined;
-  /** Counts calls of `connect` and `close`: only the last one takes effect. */
-  private lastCall = 0;
+  private isClosed = false;
 
   override async connect(): Promise<void> {
-    const call = ++this.lastCall;
     await this.endSession();
     const session = await this.open();
-    if (call !== this.lastCall) {
+    if (this.isClosed) {
       await this.end(session);
       throw new Error('the connection is no longer needed');
     }
@@ -18,7 +22,7 @@ export abstract class BrokerSink<Session> extends EventSink {
   }
 
   override async close(): Promise<void> {
-    this.lastCall++;
+    this.isClosed = true;
     await this.endSession();
   }
 

@@ -12,14 +12,13 @@ import {
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { brokerFailureOf, brokerName, natsOptionsOf } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
-import { MAX_DESCRIPTION_LENGTH } from '../../../../src/time-log/index.js';
-import { BrokerSink } from './broker.sink.js';
-import { CONTENT_TYPE, EVENTS_NAME, SUBJECTS } from './topology.js';
+import { EventRefusal } from '../event-sink.js';
+import { BrokerSink, CONTENT_TYPE, EVENTS_NAME } from './broker.sink.js';
 
 /** The timeout of a connection, and of an acknowledgement. */
 const TIMEOUT_MS = 5_000;
-/** The size of the largest event: JSON may escape each character of a description with 6 bytes. */
-const MAX_EVENT_BYTES = 6 * MAX_DESCRIPTION_LENGTH + 2_000;
+/** The subjects of the stream. They are the types of the events. */
+const SUBJECTS = 'time-log.*';
 
 interface Session {
   readonly connection: NatsConnection;
@@ -51,7 +50,7 @@ export class NatsSink extends BrokerSink<Session> {
         timeout: TIMEOUT_MS,
       });
     } catch (error) {
-      throw new Error(adviceFor(error, event.type), { cause: error });
+      throw failureOf(error, event);
     }
   }
 
@@ -71,7 +70,7 @@ export class NatsSink extends BrokerSink<Session> {
       return { connection, stream: jetstream(connection, { timeout: TIMEOUT_MS }) };
     } catch (error) {
       await connection?.close();
-      throw new Error(adviceFor(error), { cause: error });
+      throw failureOf(error);
     }
   }
 
@@ -83,11 +82,11 @@ export class NatsSink extends BrokerSink<Session> {
     const { streams } = await jetstreamManager(connection, { timeout: TIMEOUT_MS, checkAPI: false });
     try {
       const { config } = await streams.info(EVENTS_NAME);
-      const fault = faultOf(config);
-      if (fault !== undefined && !this.hasWarned) {
-        this.hasWarned = true;
-        this.warn(`the stream ${EVENTS_NAME} may ${fault}; it is not changed`);
-      }
+      if (this.hasWarned || !mayLoseEvents(config)) return;
+      this.hasWarned = true;
+      this.warn(
+        `the stream ${EVENTS_NAME} may lose events: its storage, retention, max_age, or its limits with discard: old; it is not changed`,
+      );
     } catch (error) {
       if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound))
         throw error;
@@ -102,30 +101,30 @@ export class NatsSink extends BrokerSink<Session> {
   }
 }
 
-/** Returns how a stream may lose or refuse events, and why; undefined if it does not. */
-function faultOf(config: StreamConfig): string | undefined {
-  const { retention, discard, storage, max_age, max_msgs, max_bytes, max_msgs_per_subject, max_msg_size } =
-    config;
-  if (retention !== RetentionPolicy.Limits)
-    return `lose events: it removes what was read (retention: ${retention})`;
-  if (max_age > 0) return 'lose events: it removes old ones (max_age)';
+function mayLoseEvents(config: StreamConfig): boolean {
+  const { retention, discard, storage, max_age, max_msgs, max_bytes, max_msgs_per_subject } = config;
   const isLimited = [max_msgs, max_bytes, max_msgs_per_subject].some((limit) => limit > 0);
-  if (isLimited && discard !== DiscardPolicy.New)
-    return 'lose events: it removes old ones when it is full (discard: old)';
-  if (storage !== StorageType.File) return 'lose events: it keeps them in memory (storage: memory)';
-  if (max_msg_size > 0 && max_msg_size < MAX_EVENT_BYTES)
-    return `refuse events: max_msg_size is below ${MAX_EVENT_BYTES}`;
-  return undefined;
+  return (
+    storage !== StorageType.File ||
+    retention !== RetentionPolicy.Limits ||
+    max_age > 0 ||
+    (isLimited && discard !== DiscardPolicy.New)
+  );
 }
 
-function adviceFor(error: unknown, subject: CloudEvent['type'] = 'time-log.created'): string {
+/** Returns the error with what to do. */
+function failureOf(error: unknown, event?: CloudEvent): Error {
   const message = brokerFailureOf(error);
   if (/jetstream is not enabled|no responders/i.test(message))
-    return `JetStream does not answer, or no stream ${EVENTS_NAME} accepts ${subject}: start nats-server with -js, and check its streams`;
+    return new Error(
+      `JetStream does not answer, or no stream ${EVENTS_NAME} accepts ${event?.type ?? SUBJECTS}: start nats-server with -js, and check its streams`,
+    );
   // Checked before a full stream, whose pattern also matches `maximum`.
-  if (/message size|payload/i.test(message))
-    return `an event is too large for NATS (${message}): raise max_msg_size of the stream ${EVENTS_NAME}, or max_payload of the server`;
+  if (event && /message size|payload/i.test(message))
+    return new EventRefusal(
+      `the event ${event.id} is too large for NATS (${message}): raise max_msg_size of the stream ${EVENTS_NAME}, or max_payload of the server`,
+    );
   if (/maximum|resource|storage/i.test(message))
-    return `the stream ${EVENTS_NAME} is full (${message}): give it more room`;
-  return `NATS is out of reach or refuses (${message})`;
+    return new Error(`the stream ${EVENTS_NAME} is full (${message}): give it more room`);
+  return new Error(`NATS is out of reach or refuses (${message})`, { cause: error });
 }

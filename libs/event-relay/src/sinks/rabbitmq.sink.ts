@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { brokerFailureOf, brokerName, caOf } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
-import { BrokerSink } from './broker.sink.js';
-import { CONTENT_TYPE, EVENTS_NAME } from './topology.js';
+import { BrokerSink, CONTENT_TYPE, EVENTS_NAME } from './broker.sink.js';
 
 /** The timeout of a connection, and of a confirmation. */
 const TIMEOUT_MS = 5_000;

@@ -23,5 +23,5 @@ it.each([
 
 it('tries an event again after 1 s, and after 5 minutes at the latest', () => {
   const sink = new WebhookSink(new URL('https://receiver.example'), [], () => undefined);
-  expect(sink.retryDelays).toMatchObject({ retry: 1_000, longestRetry: 300_000 });
+  expect(sink.retryDelays).toMatchObject({ first: 1_000, longest: 300_000 });
 });

@@ -1,28 +1,22 @@
 import { createHmac } from 'node:crypto';
 import { brokerFailureOf, brokerName } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
-import { EventRefusal, EventSink } from '../event-sink.js';
-import type { RelayIntervals } from '../relay-intervals.js';
-import { CONTENT_TYPE, EVENTS_NAME } from './topology.js';
+import { EventRefusal, EventSink, type RetryDelays } from '../event-sink.js';
+import { CONTENT_TYPE, EVENTS_NAME } from './broker.sink.js';
 
 /** The times of a webhook in milliseconds. Only tests change WEBHOOK_TIMES. */
-interface WebhookTimes extends Pick<RelayIntervals, 'retry' | 'longestRetry'> {
+interface WebhookTimes extends RetryDelays {
   /** The timeout of a response. */
   readonly response: number;
 }
-const WEBHOOK_TIMES: WebhookTimes = { retry: 1_000, longestRetry: 300_000, response: 15_000 };
-/** The maximum number of requests in flight. */
-const MAX_IN_FLIGHT = 32;
+const WEBHOOK_TIMES: WebhookTimes = { first: 1_000, longest: 300_000, response: 15_000 };
 /** The size of a response from which it is not read. Its status counts all the same. */
 const MAX_RESPONSE_BYTES = 65_536;
 const GONE = 410;
-/** The codes of errors after a connection was opened: of its socket, or of the parser of responses. */
-const ERRORS_OF_OPEN_CONNECTIONS = /^(UND_ERR_(SOCKET|HEADERS_OVERFLOW)|ECONNRESET|EPIPE|HPE_.*)$/;
 
 /** Posts each event to a URL (Standard Webhooks 1.0). A status of 2xx acknowledges it. */
 export class WebhookSink extends EventSink {
   readonly name: string;
-  override readonly maxInFlight = MAX_IN_FLIGHT;
   override readonly retryDelays: WebhookTimes;
   override isStopped = false;
 
@@ -31,7 +25,7 @@ export class WebhookSink extends EventSink {
     private readonly url: URL,
     private readonly keys: readonly Buffer[],
     private readonly report: (line: string) => void,
-    private readonly times = WEBHOOK_TIMES,
+    times = WEBHOOK_TIMES,
   ) {
     super();
     this.name = brokerName(url);
@@ -43,12 +37,19 @@ export class WebhookSink extends EventSink {
   }
 
   override async publish(event: CloudEvent): Promise<void> {
-    const { ok, status, headers } = await this.post(event.id, JSON.stringify(event));
-    if (ok) return;
-    if (status === GONE) this.stop();
+    const eventName = `the event ${event.id} of the project ${event.subject}`;
+    const response = await this.post(event.id, JSON.stringify(event)).catch((error: unknown) => {
+      const { cause = error } = error as Error;
+      const reason = brokerFailureOf(cause, 'NODE_EXTRA_CA_CERTS');
+      throw new EventRefusal(`the receiver did not answer ${eventName} (${reason})`);
+    });
+    // The connection is reused if the body has ended.
+    await skip(response.body ?? []).catch(() => undefined);
+    if (response.ok) return;
+    if (response.status === GONE) this.stop();
     throw new EventRefusal(
-      `the receiver answered ${status} to the event ${event.id} of the project ${event.subject}`,
-      delayOf(headers.get('retry-after') ?? undefined),
+      `the receiver answered ${response.status} to ${eventName}`,
+      delayOf(response.headers.get('retry-after') ?? undefined),
     );
   }
 
@@ -64,50 +65,17 @@ export class WebhookSink extends EventSink {
     );
   }
 
-  private async post(id: string, body: string): Promise<Response> {
-    const signal = AbortSignal.timeout(this.times.response);
-    const request = {
-      method: 'POST',
-      headers: this.headersOf(id, body),
-      body,
-      redirect: 'manual',
-      signal,
-    } as const;
-    const response = await fetch(this.url, request).catch((error: unknown) => {
-      throw this.failureOf(error as Error, id);
-    });
-    // The connection is reused if the body has ended.
-    await skip(response.body ?? []).catch(() => undefined);
-    return response;
-  }
-
-  /** Returns the error of one event, or that of a receiver to which no request can be sent. */
-  private failureOf(error: Error, id: string): Error {
-    const unanswered = (reason: string) =>
-      new EventRefusal(`the receiver did not answer the event ${id} (${reason})`);
-    if (error.name === 'TimeoutError') return unanswered(`no response within ${this.times.response} ms`);
-    const cause = (error.cause ?? error) as NodeJS.ErrnoException;
-    if (ERRORS_OF_OPEN_CONNECTIONS.test(String(cause.code))) return unanswered(cause.message);
-    // fetch rejects at the status 407, without a code or a reason.
-    if (cause.code === undefined && cause.message === '')
-      return unanswered('it asks for the authentication of a proxy');
-    // fetch blocks the ports of other protocols (Fetch Standard, section 2.9).
-    const isBlocked = cause.message === 'bad port';
-    const reason = isBlocked
-      ? 'its port is blocked by fetch: use another'
-      : brokerFailureOf(cause, 'NODE_EXTRA_CA_CERTS');
-    return new Error(`the receiver is out of reach (${reason})`, { cause });
-  }
-
-  private headersOf(id: string, body: string) {
+  private post(id: string, body: string): Promise<Response> {
     const timestamp = String(Math.floor(Date.now() / 1_000));
-    return {
+    const headers = {
       'content-type': CONTENT_TYPE,
       'user-agent': EVENTS_NAME,
       'webhook-id': id,
       'webhook-timestamp': timestamp,
       'webhook-signature': signaturesOf(this.keys, `${id}.${timestamp}.${body}`),
     };
+    const signal = AbortSignal.timeout(this.retryDelays.response);
+    return fetch(this.url, { method: 'POST', headers, body, redirect: 'manual', signal });
   }
 }
 
