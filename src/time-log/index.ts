@@ -10,7 +10,7 @@ export {
 } from './application/call-options.js';
 export { TimeLogService } from './application/time-log.service.js';
 export { entityTagOf } from './domain/entity-tag.js';
-export { type AttributeType, type CheckedAttributes, TimeLogAttributes } from './domain/attributes.js';
+export { type AttributeType, TimeLogAttributes } from './domain/attributes.js';
 export {
   fingerprintOf,
   type IdempotencyKey,
@@ -35,12 +35,12 @@ export {
   TimeLogRepository,
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
-export { filterOf, type TimeLogFilterInput } from './domain/time-log-filter.js';
+export { type TimeLogFilterInput } from './domain/time-log-filter.js';
 export { isPlainObject, MAX_DESCRIPTION_LENGTH, membersFault, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,
-  areChecked,
   type Attributes,
+  type ConvertedAttributes,
   normalizedValues,
   sentAttributesOf,
   TimeLog,
@@ -66,5 +66,5 @@ export { CORRECT, READ, WRITE } from './time-log.scopes.js';
 export { CreateTimeLogDto, valuesOf } from './api/create-time-log.dto.js';
 export { LargeLists } from './api/large-lists.js';
 export { TimeLogFilterDto } from './api/time-log-filter.dto.js';
-export { criteriaOfChecked, type ListCriteria, ListTimeLogsDto } from './api/list-time-logs.dto.js';
+export { criteriaOf, type ListCriteria, ListTimeLogsDto } from './api/list-time-logs.dto.js';
 export { itemsResponse, listResponse, logResponse, type TimeLogResponse } from './api/time-log-bodies.js';

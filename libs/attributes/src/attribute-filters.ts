@@ -6,9 +6,10 @@ import {
   MAX_ATTRIBUTES,
 } from '../../auth/src/index.js';
 import { type Fault, faultOf } from '../../errors/src/index.js';
-import { type ExtraParameters, Omittable, Rule } from '../../strict-request/src/index.js';
+import { type RequestAttributes, Omittable, Rule } from '../../strict-request/src/index.js';
 import {
   type AttributeType,
+  CreateTimeLogDto,
   membersFault,
   textFault,
   TimeLogFilterDto,
@@ -110,9 +111,9 @@ export function parseAttribute(name: string, type: AttributeType, text: string):
 
 type Dto = new () => object;
 
-/** Returns the query parameters `attributes.NAME`; undefined if logs cannot be filtered by attributes. */
-export function queryParametersOf({ filters }: TimeLogAttributes): ExtraParameters | undefined {
-  if (filters.size === 0) return undefined;
+/** Returns what requests may have: attributes in bodies, and the query parameters `attributes.NAME` of filters. */
+export function requestAttributesOf(attributes: TimeLogAttributes): RequestAttributes {
+  const { filters } = attributes;
   const parameters = [...filters].map(([name, type]) => ({ name, type, parameter: `attributes.${name}` }));
   const classes = new Map<Dto, Dto>();
 
@@ -134,6 +135,8 @@ export function queryParametersOf({ filters }: TimeLogAttributes): ExtraParamete
     return FilteredDto;
   };
   return {
+    dto: CreateTimeLogDto,
+    faultsOf: async (sent, caller) => (await attributes.check(sent, caller?.attributes)).faults,
     extend: <T extends object>(dto: new () => T) => {
       if (dto !== (TimeLogFilterDto as Dto) && !(dto.prototype instanceof TimeLogFilterDto)) return dto;
       const known = classes.get(dto) ?? extend(dto);

@@ -1,18 +1,12 @@
 import { type FactoryProvider, Logger, type Provider } from '@nestjs/common';
+import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../strict-request/src/index.js';
 import {
-  type ExtraField,
-  MAX_JSON_DEPTH,
-  REQUEST_RULES,
-  type RequestRules,
-} from '../../strict-request/src/index.js';
-import {
-  CreateTimeLogDto,
   limitsOf,
   TIME_LOG_OPTIONS,
   TimeLogAttributes,
   type TimeLogOptions,
 } from '../../../src/time-log/index.js';
-import { queryParametersOf } from './attribute-filters.js';
+import { requestAttributesOf } from './attribute-filters.js';
 import { SchemaAttributes } from './schema-attributes.js';
 import type { AttributesDefinition } from './schema-file.js';
 
@@ -45,10 +39,8 @@ export function attributeProviders<Injected extends unknown[]>({
       provide: REQUEST_RULES,
       inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
       useFactory: ({ limits }: TimeLogOptions, attributes: TimeLogAttributes): RequestRules => {
-        const rule: ExtraField['rule'] = (value, caller) => attributes.check(value, caller?.attributes);
-        const extraField: ExtraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
-        const extraParameters = queryParametersOf(attributes);
-        return { ...limitsOf(limits), ...(attributes.areKnown && { extraField, extraParameters }) };
+        const rules = limitsOf(limits);
+        return attributes.areKnown ? { ...rules, attributes: requestAttributesOf(attributes) } : rules;
       },
     },
   ];

@@ -2,7 +2,7 @@ import { type Fault, faultOf } from '../../errors/src/index.js';
 import {
   type Attributes,
   type AttributeValues,
-  type CheckedAttributes,
+  type ConvertedAttributes,
   isPlainObject,
   TimeLogAttributes,
 } from '../../../src/time-log/index.js';
@@ -58,8 +58,8 @@ export class SchemaAttributes extends TimeLogAttributes {
     super();
   }
 
-  /** Checks attributes. The schema also decides about missing ones. Throws what the schema throws. */
-  override async check(sent: unknown, values?: AttributeValues): Promise<CheckedAttributes> {
+  /** Checks and converts attributes. The schema also decides about missing ones. Throws what the schema throws. */
+  override async check(sent: unknown, values?: AttributeValues): Promise<ConvertedAttributes> {
     const bound = values && this.declared(values);
     const all = bound && (sent === undefined || isPlainObject(sent)) ? { ...bound, ...sent } : sent;
     const fault = all === undefined ? undefined : this.objectFault(all);
@@ -77,7 +77,7 @@ export class SchemaAttributes extends TimeLogAttributes {
     return Object.fromEntries(Object.entries(values).filter(([name]) => this.filters.has(name)));
   }
 
-  private async validate(sent: unknown, bound: AttributeValues | undefined): Promise<CheckedAttributes> {
+  private async validate(sent: unknown, bound: AttributeValues | undefined): Promise<ConvertedAttributes> {
     // Copied first, since the schema may change its argument.
     const input = sent === undefined ? undefined : jsonCopy(sent);
     const standard = this.schema['~standard'];

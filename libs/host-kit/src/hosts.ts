@@ -5,6 +5,7 @@ export {
   type CallOptions,
   type ChangeOptions,
   CreateTimeLogDto,
+  criteriaOf,
   entityTagOf,
   type IdempotencyKey,
   listResponse,
@@ -32,7 +33,6 @@ export {
   type SentAttributesOf,
   updateAttributeIndexes as attributeIndexes,
 } from '../../attributes/src/index.js';
-export { criteriaOf } from './criteria.js';
 export {
   type BatchedTimeLogHooks,
   type TimeLogChange,

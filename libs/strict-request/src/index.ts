@@ -5,16 +5,15 @@ export { MAX_JSON_DEPTH, isJsonObject } from './json-body.js';
 export { Omittable, Rule } from './constraints.js';
 export {
   applyRules,
-  CheckedInput,
   type Caller,
-  type ExtraField,
-  type ExtraParameters,
   parseRequestId,
   REQUEST_RULES,
+  type RequestAttributes,
   type RequestChange,
   type RequestRules,
   RequestRulesGuard,
   RequestState,
+  rulesOf,
   type Served,
   STATE,
   type Stateful,

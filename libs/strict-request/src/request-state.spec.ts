@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
-import { limitOf, RequestRulesGuard, type Served, STATE, stateOf, withinDeadline } from './request-state.js';
+import { RequestRulesGuard, rulesOf, type Served, STATE, stateOf, withinDeadline } from './request-state.js';
 
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 const never = new Promise<never>(() => undefined);
@@ -54,17 +54,18 @@ describe('the deadline of a request', () => {
   });
 });
 
-const guard = new RequestRulesGuard({ bodyLimit: 10, batchLimit: 20, deadline: 30 });
+const rules = { bodyLimit: 10, batchLimit: 20, deadline: 30 };
+const guard = new RequestRulesGuard(rules);
 
 function pass(request: Served): boolean {
   return guard.canActivate({ switchToHttp: () => ({ getRequest: () => request }) } as ExecutionContext);
 }
 
 describe('RequestRulesGuard', () => {
-  it('lets a request pass and applies its limits', async () => {
+  it('lets a request pass and applies the rules', async () => {
     const request = {} as Served;
     expect(pass(request)).toBe(true);
-    expect([limitOf(request, 'bodyLimit'), limitOf(request, 'batchLimit')]).toEqual([10, 20]);
+    expect(rulesOf(request)).toBe(rules);
     await expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
   });
 

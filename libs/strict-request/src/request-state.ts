@@ -22,81 +22,42 @@ export interface RequestChange {
   readonly count?: number;
 }
 
-/** The result of the rule for an extra field. A rule may add its output. */
-export interface ExtraFieldResult {
-  readonly faults: readonly Fault[];
-}
-
-/** One field that a module accepts in addition to those of a DTO. */
-export interface ExtraField {
-  /** The DTO with the field. In a DTO that extends it the field is optional: the rule gets no missing value. */
+/** The attributes that a module accepts in bodies and queries. */
+export interface RequestAttributes {
+  /** The DTO of a log with attributes. A DTO that extends it keeps those that are stored if they are missing. */
   readonly dto: new () => object;
-  readonly name: string;
-  /** Checks the value, which is undefined if the field is missing, of a caller. */
-  readonly rule: (value: unknown, caller: Caller | undefined) => Promise<ExtraFieldResult>;
-}
-
-/** Parameters that a module accepts in addition to those of the DTOs of queries. */
-export interface ExtraParameters {
-  /** Returns the DTO, or a class that extends it and has them too. */
+  /** Returns the faults of attributes, which are undefined if they are missing, from a caller. */
+  readonly faultsOf: (sent: unknown, caller: Caller | undefined) => Promise<readonly Fault[]>;
+  /** Returns the DTO of a query, or a class that extends it and has the parameters for attributes too. */
   readonly extend: <T extends object>(dto: new () => T) => new () => T;
-  /** Returns their values in a checked query; undefined if it has none. */
+  /** Returns the values of attributes in a query that its DTO has checked; undefined if it has none. */
   readonly valuesIn: (query: object) => object | undefined;
 }
 
-/** The rules for a request. */
+/** The rules of a module for its requests. */
 export interface RequestRules {
   /** The maximum size of the received body in bytes. */
   readonly bodyLimit: number;
   /** The same for a batch. */
-  readonly batchLimit?: number | undefined;
+  readonly batchLimit: number;
   /** The maximum total time that the request waits, in milliseconds. */
   readonly deadline: number;
-  /** The extra field of the body, or of the part of a message. */
-  readonly extraField?: ExtraField | undefined;
-  /** The extra parameters of queries. */
-  readonly extraParameters?: ExtraParameters | undefined;
+  readonly attributes?: RequestAttributes | undefined;
 }
 
 /** The injection token of the rules that a module provides for its controllers. */
 export const REQUEST_RULES = Symbol.for('time-logs.REQUEST_RULES');
 
-/** An input, or one object of a batch, after the check. */
-export class CheckedInput {
-  /** The checked values, without the extra field. */
-  checkedValues: Readonly<Record<string, unknown>> | undefined = undefined;
-  /** The result for the extra field. */
-  extraFieldResult: ExtraFieldResult | undefined = undefined;
-
-  /** Returns whether an input still has the checked values: pipes of a host may change them. */
-  isUnchangedSinceCheck(input: object): boolean {
-    const { checkedValues: checked } = this;
-    if (checked === undefined) return false;
-    const entries = Object.entries(input);
-    return (
-      entries.length === Object.keys(checked).length &&
-      entries.every(([name, value]) => Object.hasOwn(checked, name) && Object.is(value, checked[name]))
-    );
-  }
-}
-
-/** The state of a request or message while it is served, with its input after the check. */
-export class RequestState extends CheckedInput {
+/** The state of a request or message while it is served. */
+export class RequestState {
   /** The caller that a guard let pass. */
   caller: Caller | undefined = undefined;
-  /** The maximum size of the body in bytes. */
-  bodyLimit: number | undefined = undefined;
-  /** The same for a batch. */
-  batchLimit: number | undefined = undefined;
   /** The remaining time that it may wait, in milliseconds; undefined: no limit. */
   remainingWaitMs: number | undefined = undefined;
-  /** The extra field of the input. */
-  extraField: ExtraField | undefined = undefined;
-  /** The extra parameters of queries, and their values in this one. */
-  extraParameters: ExtraParameters | undefined = undefined;
-  extraValues: object | undefined = undefined;
-  /** The objects of a batch after the check. */
-  checkedItems: readonly CheckedInput[] = [];
+  /** The rules of the module that serves it. */
+  rules: RequestRules | undefined = undefined;
+  /** The attributes of a log, of each log of a batch, or of a filter as they were sent. Pipes of a host change none. */
+  attributes: unknown = undefined;
   change: RequestChange | undefined = undefined;
 }
 
@@ -118,24 +79,17 @@ export function stateOf(request: object): RequestState {
   return ((request as Stateful)[STATE] ??= new RequestState());
 }
 
-/** Applies rules to a request or message before its first wait. It keeps limits that are set. */
-export function applyRules(
-  request: object,
-  { bodyLimit, batchLimit, deadline, extraField, extraParameters }: RequestRules,
-): void {
+/** Applies rules to a request or message before its first wait. It keeps a deadline that is set. */
+export function applyRules(request: object, rules: RequestRules): void {
   const state = stateOf(request);
-  state.bodyLimit ??= bodyLimit;
-  state.batchLimit ??= batchLimit;
-  state.remainingWaitMs ??= deadline;
-  state.extraField = extraField;
-  state.extraParameters = extraParameters;
+  state.rules = rules;
+  state.remainingWaitMs ??= rules.deadline;
 }
 
-/** Returns the maximum size of the body of a request, or of a batch, in bytes. */
-export function limitOf(request: Served, name: 'bodyLimit' | 'batchLimit'): number {
-  const { [name]: limit } = request[STATE];
-  if (limit === undefined) throw new Error('applyRules must be called before a body is read');
-  return limit;
+/** Returns the rules for a request or message. */
+export function rulesOf({ [STATE]: { rules } }: Served): RequestRules {
+  if (!rules) throw new Error('applyRules must be called before the input is read');
+  return rules;
 }
 
 /** Applies the rules of the module, since a host has no HTTP edge. Refuses no request. */

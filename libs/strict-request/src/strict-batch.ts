@@ -3,9 +3,17 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request } from 'express';
 import { batchError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
 import { isJsonObject, MAX_JSON_DEPTH, readJsonObject } from './json-body.js';
-import { CheckedInput, limitOf, type Served, STATE } from './request-state.js';
+import { rulesOf, type Served, STATE } from './request-state.js';
 import { refuseQuery } from './strict-request.decorators.js';
-import { checkInput, checkWithExtraField, faultsIn, FIELD } from './validate.js';
+import {
+  type CheckedObject,
+  checkInput,
+  checkObject,
+  type CheckResult,
+  faultsIn,
+  faultsWithAttributes,
+  FIELD,
+} from './validate.js';
 
 /** The form of a batch: a body with a list of objects, each of which may be as deep as another body. */
 export interface BatchShape {
@@ -21,17 +29,15 @@ export interface BatchShape {
 const CHECK_SLICE_MS = 10;
 
 /**
- * Injects the body of a batch as a validated instance of its DTO, with validated objects. Each may
- * have the extra field of the module's RequestRules. Throws one error for all of them. A query on such a route is
- * refused.
+ * Injects the body of a batch as a validated instance of its DTO, with validated objects, which may have attributes.
+ * Throws one error for all of them. A query on such a route is refused.
  */
 export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
   async (shape: BatchShape, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
-    const limit = limitOf(request, 'batchLimit');
-    const body = await readJsonObject(request, { limit, depth: MAX_JSON_DEPTH + 2 });
-    return checkBatch(request, shape, body);
+    const { batchLimit: limit } = rulesOf(request);
+    return checkBatch(request, shape, await readJsonObject(request, { limit, depth: MAX_JSON_DEPTH + 2 }));
   },
 );
 
@@ -41,29 +47,45 @@ async function checkBatch(
   body: object,
 ): Promise<object> {
   const outer = checkInput(batch, body, FIELD);
-  const items: object[] = [];
-  const checkedItems: CheckedInput[] = [];
-  const faults: Fault[] = [];
   const inputs = outer.faults.length > 0 ? [] : (Reflect.get(outer.instance, list) as unknown[]);
+  const checked: (CheckedObject<object> | undefined)[] = [];
   let sliceEnd = performance.now() + CHECK_SLICE_MS;
-  for (const [index, input] of inputs.entries()) {
+  for (const input of inputs) {
     if (performance.now() > sliceEnd) {
       await nextIteration();
       sliceEnd = performance.now() + CHECK_SLICE_MS;
     }
-    const place = `${list}[${index}]`;
-    if (!isJsonObject(input)) {
-      faults.push(faultOf(place, input, 'type', 'must be a JSON object', { type: 'object' }));
-      continue;
-    }
-    const checkedItem = new CheckedInput();
-    const result = await checkWithExtraField(request, dto, input, FIELD, checkedItem);
-    items.push(result.instance);
-    checkedItems.push(checkedItem);
-    faults.push(...faultsAt(place, faultsIn(result, FIELD)));
+    checked.push(isJsonObject(input) ? checkObject(request, dto, input) : undefined);
   }
-  faults.push(...faultsIn(outer, FIELD));
-  if (faults.length > 0) throw batchError(faults);
-  request[STATE].checkedItems = checkedItems;
-  return Object.assign(outer.instance, { [list]: items });
+  const valid = checked.filter((one) => one !== undefined && isValid(one)) as CheckedObject<object>[];
+  if (!isValid(outer) || valid.length < inputs.length) {
+    const faults = await faultsOfObjects(request, list, inputs, checked);
+    throw batchError([...faults, ...faultsIn(outer, FIELD)]);
+  }
+  request[STATE].attributes = valid.map(({ attributes }) => attributes);
+  return Object.assign(outer.instance, { [list]: valid.map(({ instance }) => instance) });
+}
+
+function isValid({ faults, unknown }: CheckResult<object>): boolean {
+  return faults.length === 0 && unknown.length === 0;
+}
+
+/** Returns the faults of all objects of a batch that is refused. */
+async function faultsOfObjects(
+  request: Served,
+  list: string,
+  inputs: readonly unknown[],
+  checked: readonly (CheckedObject<object> | undefined)[],
+): Promise<Fault[]> {
+  const all: Fault[] = [];
+  for (const [index, one] of checked.entries()) {
+    const place = `${list}[${index}]`;
+    if (one) {
+      const faults = await faultsWithAttributes(request, one);
+      all.push(...faultsAt(place, faultsIn({ faults, unknown: one.unknown }, FIELD)));
+    } else {
+      all.push(faultOf(place, inputs[index], 'type', 'must be a JSON object', { type: 'object' }));
+    }
+  }
+  return all;
 }

@@ -1,8 +1,8 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError, throwFaults } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
-import { type Served, STATE } from './request-state.js';
-import { checkInput, checkWithExtraField, faultsIn, FIELD } from './validate.js';
+import { rulesOf, type Served, STATE } from './request-state.js';
+import { checkInput, checkObject, faultsIn, faultsWithAttributes, FIELD } from './validate.js';
 
 /** The form of a message: its members, one of which is an object with a DTO of its own. */
 export interface MessageShape {
@@ -21,14 +21,16 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   async ({ message, part, dto, isOptional = false }: MessageShape, context: ExecutionContext) => {
     const data: Record<string, unknown> & Served = context.switchToRpc().getData();
     const value = data[part] === undefined && isOptional ? {} : data[part];
-    const { extraParameters } = data[STATE];
-    const known = extraParameters?.extend(dto) ?? dto;
-    const inner = isJsonObject(value) ? await checkWithExtraField(data, known, value, FIELD) : undefined;
+    const { attributes } = rulesOf(data);
+    const known = attributes?.extend(dto) ?? dto;
+    const inner = isJsonObject(value) ? checkObject(data, known, value) : undefined;
     const outer = checkInput(message, data, FIELD);
-    const faults = [...(inner?.faults ?? []), ...outer.faults];
     const unknown = [...(inner?.unknown ?? []), ...outer.unknown];
-    throwFaults(faultsIn({ faults, unknown }, FIELD));
-    data[STATE].extraValues = inner && extraParameters?.valuesIn(inner.instance);
+    if (outer.faults.length + unknown.length > 0 || (inner && inner.faults.length > 0)) {
+      const faults = [...(inner ? await faultsWithAttributes(data, inner) : []), ...outer.faults];
+      throwFaults(faultsIn({ faults, unknown }, FIELD));
+    }
+    data[STATE].attributes = inner && (inner.attributes ?? attributes?.valuesIn(inner.instance));
     return Object.assign(outer.instance, { [part]: inner?.instance });
   },
 );

@@ -4,7 +4,7 @@ import { DomainError } from '../../errors/src/index.js';
 import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
 import { headerValues } from './header-values.js';
 import { readJsonObject } from './json-body.js';
-import { limitOf, type Served, STATE } from './request-state.js';
+import { rulesOf, type Served, STATE } from './request-state.js';
 import { checkBody, type FixedMembers, validate } from './validate.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
@@ -12,8 +12,8 @@ import { checkBody, type FixedMembers, validate } from './validate.js';
 
 /**
  * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have
- * run. It may have the extra field of the module's RequestRules, and the members that are fixed for the parameters of
- * the path, which are not injected. A query on such a route is refused.
+ * run. It may have attributes, and the members that are fixed for the parameters of the path, which are not injected.
+ * A query on such a route is refused.
  */
 export function StrictBody(
   dto: Type<object>,
@@ -22,7 +22,8 @@ export function StrictBody(
   const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<unknown> => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
-    const body = await readJsonObject(request, { limit: limitOf(request, 'bodyLimit') });
+    const { bodyLimit: limit } = rulesOf(request);
+    const body = await readJsonObject(request, { limit });
     return checkBody(request, dto, body, fixedMembersOf?.(request.params));
   });
   return read();
@@ -40,7 +41,7 @@ export const MergePatch: () => ParameterDecorator = createParamDecorator(
     const request = http.getRequest<Request & Served>();
     refuseQuery(request);
     try {
-      const limit = limitOf(request, 'bodyLimit');
+      const { bodyLimit: limit } = rulesOf(request);
       const patch = await readJsonObject(request, { limit, types: PATCH_TYPES });
       return () => patch;
     } catch (error) {
@@ -57,10 +58,10 @@ export const StrictQuery: (dto: Type<object>) => ParameterDecorator = createPara
   (dto: Type<object>, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     const { values, ...faults } = readQuery(request.originalUrl);
-    const { extraParameters } = request[STATE];
-    const known = extraParameters?.extend(dto) ?? dto;
+    const { attributes } = rulesOf(request);
+    const known = attributes?.extend(dto) ?? dto;
     const query = validate(known, values, { noun: 'parameter', ...faults, listsKnown: true });
-    request[STATE].extraValues = extraParameters?.valuesIn(query);
+    request[STATE].attributes = attributes?.valuesIn(query);
     return query;
   },
 );

@@ -1,10 +1,12 @@
 import { validateSync } from 'class-validator';
 import { type Fault, faultOf, throwFaults } from '../../errors/src/index.js';
 import { meetsConstraints, propertiesOf } from './constraints.js';
-import { type CheckedInput, type Served, STATE, withinDeadline } from './request-state.js';
+import { rulesOf, type Served, STATE, withinDeadline } from './request-state.js';
 
 type Dto<T> = new () => T;
 
+/** The member of a log that a schema checks. */
+const ATTRIBUTES = 'attributes';
 /** The maximum number of unknown names in a message. */
 const MAX_UNKNOWN_NAMES = 3;
 /** The maximum number of characters of an unknown name. */
@@ -71,40 +73,40 @@ export function checkInput<T extends object>(
   return { instance, faults, unknown: Object.keys(input).filter((name) => !properties.has(name)) };
 }
 
-/**
- * Checks an input by its DTO, and its extra field by that field's rule, whose faults come last. It
- * keeps the checked values in the state of the request, or of one object of a batch.
- */
-export async function checkWithExtraField<T extends object>(
+/** A checked object of a body or message. */
+export interface CheckedObject<T> extends CheckResult<T> {
+  /** Its attributes as they were sent, which the use case checks. */
+  readonly attributes?: unknown;
+  /** Whether a schema decides about its attributes, also about missing ones. */
+  readonly hasSchema?: boolean;
+}
+
+/** Checks an object by its DTO. It may have attributes if the DTO is that of a log, and the module accepts some. */
+export function checkObject<T extends object>(request: Served, dto: Dto<T>, input: object): CheckedObject<T> {
+  const checked = checkInput(dto, input, FIELD);
+  const { dto: logDto } = rulesOf(request).attributes ?? {};
+  if (logDto === undefined || !(dto === logDto || dto.prototype instanceof logDto)) return checked;
+  const attributes: unknown = Object.hasOwn(input, ATTRIBUTES) ? Reflect.get(input, ATTRIBUTES) : undefined;
+  const unknown = checked.unknown.filter((name) => name !== ATTRIBUTES);
+  return { ...checked, unknown, attributes, hasSchema: dto === logDto || attributes !== undefined };
+}
+
+/** Returns the faults of an object that is refused, with those of its attributes. */
+export async function faultsWithAttributes(
   request: Served,
-  dto: Dto<T>,
-  input: object,
-  description: InputDescription,
-  state: CheckedInput = request[STATE],
-): Promise<CheckResult<T>> {
-  const checked = checkInput(dto, input, description);
-  state.checkedValues = { ...(checked.instance as Record<string, unknown>) };
-  const { extraField, caller } = request[STATE];
-  if (extraField === undefined) return checked;
-  const { name, rule } = extraField;
-  const value: unknown = Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined;
-  const isOptional = dto.prototype instanceof extraField.dto;
-  if (dto !== extraField.dto && !(isOptional && value !== undefined)) return checked;
-  const result = await withinDeadline(request, rule(value, caller));
-  state.extraFieldResult = result;
-  return {
-    instance: checked.instance,
-    faults: [...checked.faults, ...result.faults],
-    unknown: checked.unknown.filter((unknown) => unknown !== name),
-  };
+  { faults, attributes, hasSchema = false }: CheckedObject<object>,
+): Promise<readonly Fault[]> {
+  const { rules, caller } = request[STATE];
+  if (!hasSchema) return faults;
+  return [...faults, ...(await withinDeadline(request, rules!.attributes!.faultsOf(attributes, caller)))];
 }
 
 /** The rules of members that a body may repeat, but not change. */
 export type FixedMembers = Readonly<Record<string, (value: unknown) => Fault | undefined>>;
 
 /**
- * Returns an instance of the DTO with the values of a body, without its fixed members, whose faults come last. Throws
- * like `validate`.
+ * Returns an instance of the DTO with the values of a body, without its fixed members, whose faults come last, and
+ * without its attributes. Throws like `validate`.
  */
 export async function checkBody<T extends object>(
   request: Served,
@@ -112,13 +114,17 @@ export async function checkBody<T extends object>(
   body: object,
   fixed: FixedMembers = {},
 ): Promise<T> {
-  const { instance, faults, unknown } = await checkWithExtraField(request, dto, body, FIELD);
+  const checked = checkObject(request, dto, body);
   const ofFixed = Object.entries(fixed).flatMap(([name, rule]) =>
     Object.hasOwn(body, name) ? (rule(Reflect.get(body, name)) ?? []) : [],
   );
-  const others = unknown.filter((name) => !Object.hasOwn(fixed, name));
-  throwFaults(faultsIn({ faults: [...faults, ...ofFixed], unknown: others }, FIELD));
-  return instance;
+  const unknown = checked.unknown.filter((name) => !Object.hasOwn(fixed, name));
+  if (checked.faults.length + ofFixed.length + unknown.length > 0) {
+    const faults = [...(await faultsWithAttributes(request, checked)), ...ofFixed];
+    throwFaults(faultsIn({ faults, unknown }, FIELD));
+  }
+  request[STATE].attributes = checked.attributes;
+  return checked.instance;
 }
 
 /** Returns the faults of values, and of the first unknown names. The last message lists the known ones. */

@@ -6,7 +6,7 @@ import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/s
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.scopes.js';
-import { filterOfChecked } from '../../time-log/api/list-time-logs.dto.js';
+import { filterIn } from '../../time-log/api/list-time-logs.dto.js';
 import { type ExportedLogs, ExportService } from '../application/export.service.js';
 import type { ExportFormat } from '../domain/export-format.js';
 import { ExportTimeLogsDto } from './export-time-logs.dto.js';
@@ -93,7 +93,7 @@ export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
         if (lastEventId !== undefined) response.setHeader('Last-Event-ID', lastEventId);
         if (first) await sendParts(response, first, parts, signal);
       };
-      exported = this.service.export(filterOfChecked(query, request[STATE]), format, use, options);
+      exported = this.service.export(filterIn(query, request[STATE].attributes), format, use, options);
       exported.then(begin, fail);
     });
     await withinDeadline(request, begun);

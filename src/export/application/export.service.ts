@@ -1,10 +1,5 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
-import {
-  accessTo,
-  type CallOptions,
-  checkedOptions,
-  requireFunction,
-} from '../../time-log/application/call-options.js';
+import { accessTo, type CallOptions, requireDeclared } from '../../time-log/application/call-options.js';
 import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import { type ExportFormat, formatFault } from '../domain/export-format.js';
@@ -43,10 +38,9 @@ export class ExportService {
   ): Promise<T> {
     throwFaults([formatFault(format)]);
     const matching = filterOf(filter, this.attributes);
-    requireFunction('use', use);
-    const call = checkedOptions(options, this.attributes);
-    const access = accessTo(matching.projectIds, call);
-    const { caller, signal } = call;
+    requireDeclared(options, this.attributes);
+    const access = accessTo(matching.projectIds, options);
+    const { caller, signal } = options;
     signal?.throwIfAborted();
     const { areKnown } = this.attributes;
     return this.repository.export(

@@ -1,12 +1,10 @@
 import { faultOf } from '../../../libs/errors/src/index.js';
-import { type CheckedInput, type FixedMembers, Rule } from '../../../libs/strict-request/src/index.js';
-import type { CheckedAttributes } from '../domain/attributes.js';
+import { type FixedMembers, Rule } from '../../../libs/strict-request/src/index.js';
 import { isoText } from '../domain/iso-text.js';
 import {
   type AllTimeLogValues,
-  check,
+  type Attributes,
   createdAtOf,
-  markChecked,
   TIME_LOG_FIELDS as FIELDS,
   type TimeLogValues,
 } from '../domain/time-log.js';
@@ -39,14 +37,9 @@ export function fixedMembersOf(logId: string): FixedMembers {
   };
 }
 
-/**
- * Returns the values of a body, with its attributes as a schema converted them. Checks the values again if a
- * pipe of a host has changed the body. Throws DomainError VALIDATION_ERROR.
- */
-export function valuesOf(body: CreateTimeLogDto, state: CheckedInput): TimeLogValues {
-  const isChecked = state.isUnchangedSinceCheck(body);
-  if (state.extraFieldResult === undefined) return isChecked ? markChecked(body) : body;
-  const { input, output } = state.extraFieldResult as CheckedAttributes;
-  const values = { ...(body as TimeLogValues), attributes: output };
-  return isChecked ? markChecked(values, input) : check(values, input);
+/** Returns the values of a body with its attributes, which are not part of it, as they were sent. */
+export function valuesOf(body: CreateTimeLogDto, attributes: unknown): TimeLogValues {
+  return attributes === undefined
+    ? body
+    : { ...(body as TimeLogValues), attributes: attributes as Attributes };
 }

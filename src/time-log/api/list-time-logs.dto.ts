@@ -1,10 +1,9 @@
-import { type RequestState, Rule } from '../../../libs/strict-request/src/index.js';
+import { Rule } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, PageRequest, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { AttributeValues } from '../domain/time-log-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
-import { CheckedFilter } from '../domain/time-log-filter.js';
-import { projectIdsOf } from '../domain/time-log.rules.js';
+import { projectIdsIn } from '../domain/time-log.rules.js';
 import { TimeLogFilterDto } from './time-log-filter.dto.js';
 
 /** The query of a list, as text. Error messages follow the order of these fields. */
@@ -22,21 +21,19 @@ export interface ListCriteria {
   readonly page: PageRequest;
 }
 
-/** Returns the filter and the page of a query that its DTO has checked. */
-export function criteriaOfChecked(query: ListTimeLogsDto, state: RequestState): ListCriteria {
-  const { page, limit } = query;
-  return { filter: filterOfChecked(query, state), page: PageRequest.ofChecked(Number(page), Number(limit)) };
+/**
+ * Returns the filter and the page of a query, with the values of attributes that it names. Throws DomainError
+ * VALIDATION_ERROR.
+ */
+export function criteriaOf(query: ListTimeLogsDto, attributes?: unknown): ListCriteria {
+  return { filter: filterIn(query, attributes), page: PageRequest.of(query.page, query.limit) };
 }
 
-/** Returns the filter of a query that its DTO has checked. The values of attributes are extra parameters. */
-export function filterOfChecked(
-  { projectId, from, to }: TimeLogFilterDto,
-  { extraValues }: RequestState,
-): TimeLogFilter {
-  const projectIds = projectId === undefined ? undefined : projectIdsOf(projectId);
-  return new CheckedFilter(
-    projectIds,
-    Period.ofChecked(from, to),
-    extraValues as AttributeValues | undefined,
-  );
+/** Returns the filter of a query. Throws like `criteriaOf`. */
+export function filterIn({ projectId, from, to }: TimeLogFilterDto, attributes?: unknown): TimeLogFilter {
+  return {
+    projectIds: projectId === undefined ? undefined : projectIdsIn(projectId.split(',')),
+    period: Period.of(from, to),
+    attributes: attributes as AttributeValues | undefined,
+  };
 }

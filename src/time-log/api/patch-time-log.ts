@@ -1,11 +1,11 @@
-import { checkBody, isJsonObject, type Served, STATE } from '../../../libs/strict-request/src/index.js';
 import {
-  markChecked,
-  normalizedValues,
-  type TimeLog,
-  type TimeLogValues,
-  VALUE_NAMES,
-} from '../domain/time-log.js';
+  checkBody,
+  isJsonObject,
+  rulesOf,
+  type Served,
+  STATE,
+} from '../../../libs/strict-request/src/index.js';
+import { normalizedValues, type TimeLog, type TimeLogValues, VALUE_NAMES } from '../domain/time-log.js';
 import { CorrectTimeLogDto, CreateTimeLogDto, fixedMembersOf, valuesOf } from './create-time-log.dto.js';
 
 /**
@@ -14,7 +14,7 @@ import { CorrectTimeLogDto, CreateTimeLogDto, fixedMembersOf, valuesOf } from '.
  */
 export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
   const { attributes, ...values } = normalizedValues(log);
-  const hasAttributes = request[STATE].extraField !== undefined;
+  const hasAttributes = rulesOf(request).attributes !== undefined;
   // To remove an unknown or fixed member would change nothing, so it is kept, and checked like any other.
   const unknown = Object.entries(patch).filter(
     ([name]) =>
@@ -26,10 +26,13 @@ export async function patchedValues(log: TimeLog, patch: object, request: Served
   });
   if (Object.hasOwn(patch, 'attributes')) {
     const body = merged({ ...values, ...(attributes && { attributes }) });
-    return valuesOf(await checkBody(request, CreateTimeLogDto, body, fixedMembersOf(log.id)), request[STATE]);
+    const checked = await checkBody(request, CreateTimeLogDto, body, fixedMembersOf(log.id));
+    return valuesOf(checked, request[STATE].attributes);
   }
-  const body = await checkBody(request, CorrectTimeLogDto, merged(values), fixedMembersOf(log.id));
-  return markChecked({ ...(body as TimeLogValues), attributes }, attributes);
+  return valuesOf(
+    await checkBody(request, CorrectTimeLogDto, merged(values), fixedMembersOf(log.id)),
+    attributes,
+  );
 }
 
 /** Returns the result of a JSON Merge Patch (RFC 7396, section 2). */

@@ -1,5 +1,5 @@
 import { faultOf } from '../../../libs/errors/src/index.js';
-import { type BatchShape, type RequestState, Rule } from '../../../libs/strict-request/src/index.js';
+import { type BatchShape, Rule } from '../../../libs/strict-request/src/index.js';
 import type { TimeLogValues } from '../domain/time-log.js';
 import { CreateTimeLogDto, valuesOf } from './create-time-log.dto.js';
 
@@ -20,11 +20,11 @@ export class RecordTimeLogsDto {
 /** The form of a batch. */
 export const BATCH_SHAPE: BatchShape = { batch: RecordTimeLogsDto, list: 'timeLogs', dto: CreateTimeLogDto };
 
-/** Returns the values of all logs of a batch, like `valuesOf`. */
+/** Returns the values of all logs of a batch, with the attributes of each. */
 export function allValuesOf(
   { timeLogs }: RecordTimeLogsDto,
-  { checkedItems }: RequestState,
+  attributes: readonly unknown[],
 ): TimeLogValues[] {
   // A pipe of a host may turn the array into an object when it rebuilds the body.
-  return Object.values(timeLogs).map((log, index) => valuesOf(log, checkedItems[index]!));
+  return Object.values(timeLogs).map((log, index) => valuesOf(log, attributes[index]));
 }

@@ -20,7 +20,7 @@ import { idFault } from '../domain/time-log.rules.js';
 import { callOptionsOf, type ChangeOptions } from '../application/call-options.js';
 import { CorrectTimeLogDto, CreateTimeLogDto, fixedMembersOf, valuesOf } from './create-time-log.dto.js';
 import { LargeLists } from './large-lists.js';
-import { criteriaOfChecked, ListTimeLogsDto } from './list-time-logs.dto.js';
+import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { patchedValues } from './patch-time-log.js';
 import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from './record-time-logs.dto.js';
 import { listJson, logsJson } from './time-log-bodies.js';
@@ -47,7 +47,7 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { filter, page } = criteriaOfChecked(query, request[STATE]);
+    const { filter, page } = criteriaOf(query, request[STATE].attributes);
     const call = callOptionsOf(request[STATE].caller);
     await sendList(this.largeLists, request, response, {
       limit: page.limit,
@@ -69,7 +69,7 @@ export class TimeLogController extends TimeLogRoutes {
   ): Promise<void> {
     const state = request[STATE];
     const call = callOptionsOf(state.caller);
-    const values = valuesOf(body, state);
+    const values = valuesOf(body, state.attributes);
     const keyText = headers['Idempotency-Key'];
     if (keyText === undefined) {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
@@ -96,7 +96,7 @@ export class TimeLogController extends TimeLogRoutes {
   ): Promise<void> {
     const state = request[STATE];
     const call = callOptionsOf(state.caller);
-    const values = allValuesOf(body, state);
+    const values = allValuesOf(body, state.attributes as readonly unknown[]);
     const keyText = headers['Idempotency-Key'];
     const { logs, isReplay } = await withinDeadline(
       request,
@@ -130,7 +130,7 @@ export class TimeLogController extends TimeLogRoutes {
   ): Promise<void> {
     const corrected = this.timeLogs.correct(
       id,
-      valuesOf(body, request[STATE]),
+      valuesOf(body, request[STATE].attributes),
       changeOptionsOf(request, 'correct', id),
     );
     sendLog(response, 200, await withinDeadline(request, corrected));

@@ -1,13 +1,13 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import { batchError, DomainError, type Fault, faultsAt } from '../../../libs/errors/src/domain-error.js';
 import {
-  batchError,
-  DomainError,
-  type Fault,
-  faultsAt,
-  validationError,
-} from '../../../libs/errors/src/domain-error.js';
-import { ALL_PROJECTS, attributesIn, type AttributeValues, projectsIn } from '../domain/time-log-access.js';
-import { isObject, TimeLogAttributes } from '../domain/attributes.js';
+  ALL_PROJECTS,
+  attributesIn,
+  type AttributeValues,
+  projectsIn,
+  type TimeLogAccess,
+} from '../domain/time-log-access.js';
+import { TimeLogAttributes } from '../domain/attributes.js';
 import { ANY_VERSION, isVersionIn } from '../domain/entity-tag.js';
 import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
 import { MAX_PAGE_LIMIT, type PageInput } from '../domain/page-request.js';
@@ -21,13 +21,11 @@ import {
   VERSION_EXCLUDED,
 } from '../domain/time-log.repository.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
-import { checkedId } from '../domain/time-log.rules.js';
+import { logIdOf } from '../domain/time-log.rules.js';
 import {
-  areChecked,
   type Attributes,
-  check,
-  type CheckedValues,
-  markChecked,
+  type ConvertedAttributes,
+  faultsOf,
   normalizedValues,
   sentAttributesOf,
   TimeLog,
@@ -38,23 +36,16 @@ import {
   type CallOptions,
   type CallWrites,
   type ChangeOptions,
-  checkedOptions,
   readArguments,
   type RecordOptions,
   requireAccess,
-  requireFunction,
+  requireDeclared,
   WRAP_WRITES,
   type WrapWrites,
 } from './call-options.js';
 
 /** The maximum number of retries of a change whose log has changed meanwhile. */
 const MAX_RETRIES = 5;
-const NOT_AN_ARRAY: Fault = {
-  field: 'timeLogs',
-  rule: 'type',
-  params: { type: 'array' },
-  message: 'the time logs must be an array',
-};
 
 /**
  * The use cases of time logs, for HTTP, messages and the code of a host. Naming a project outside the access of
@@ -74,9 +65,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues<Sent>, options: RecordOptions = {}): Promise<TimeLog<A>> {
-    options = checkedOptions(options, this.attributes);
-    const log = TimeLog.record(await this.checked(values, options), this.ids.next());
-    requireAccess([log], options);
+    const log = await this.newLog(values, options);
     const stored = await this.writesOf(options).add(log, options.deadline);
     return (stored ?? log) as TimeLog<A>;
   }
@@ -91,10 +80,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
-    options = checkedOptions(options, this.attributes);
     requireIdempotencyKey(key);
-    const log = TimeLog.record(await this.checked(values, options), this.ids.next());
-    requireAccess([log], options);
+    const log = await this.newLog(values, options);
     const recorded = await this.writesOf(options).addOnce(log, key, options.deadline);
     const [stored] = await this.recordedLogs([recorded], [log], key, options);
     return { log: stored as TimeLog<A>, isReplay: stored!.id !== log.id };
@@ -108,7 +95,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     values: readonly TimeLogValues<Sent>[],
     options: RecordOptions = {},
   ): Promise<TimeLog<A>[]> {
-    options = checkedOptions(options, this.attributes);
     const logs = await this.newLogs(values, options);
     if (logs.length === 0) return [];
     const stored = await this.writesOf(options).addAll(logs, options.caller?.id, options.deadline);
@@ -121,7 +107,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
-    options = checkedOptions(options, this.attributes);
     requireIdempotencyKey(key);
     const logs = await this.newLogs(values, options);
     if (logs.length === 0) return { logs: [], isReplay: false };
@@ -136,13 +121,19 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * NOT_FOUND, or PRECONDITION_FAILED if the log has none of the versions in `ifMatch`, or one of `ifNoneMatch`.
    */
   async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
-    options = checkedOptions(options, this.attributes);
-    const checked = await this.checkedCorrection(values, undefined, options);
-    const target = checkedId(id);
-    requireAccess([checked], options);
-    return this.changeVersion(target, options, (expected) =>
-      this.replace(target, markChecked({ attributes: expected?.attributes, ...checked }), expected, options),
-    );
+    const attributes = await this.converted(values, undefined, options);
+    const log = TimeLog.record(values, logIdOf(id), attributes);
+    requireDeclared(options, this.attributes);
+    const access = requireAccess([log], options);
+    return this.changeVersion(log.id, options, (expected) => {
+      const output = log.attributes ?? expected?.attributes;
+      return this.replace(
+        TimeLog.record(values, log.id, { ...attributes, output }),
+        expected,
+        access,
+        options,
+      );
+    });
   }
 
   /**
@@ -155,12 +146,12 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     change: (log: TimeLog<A>) => TimeLogValues<A | Sent> | Promise<TimeLogValues<A | Sent>>,
     options: ChangeOptions = {},
   ): Promise<TimeLog<A>> {
-    options = checkedOptions(options, this.attributes);
-    requireFunction('change', change);
     return this.changeCurrent(id, options, async (log) => {
-      const values = await this.checkedCorrection(await change(log), log.attributes, options);
-      requireAccess([values], options);
-      return () => this.replace(log.id, values, log, options);
+      const values = await change(log);
+      const attributes = await this.converted(values, log.attributes, options);
+      const changed = TimeLog.record(values, log.id, attributes);
+      const access = requireAccess([changed], options);
+      return () => this.replace(changed, log, access, options);
     });
   }
 
@@ -169,11 +160,11 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * SERVICE_UNAVAILABLE, PRECONDITION_FAILED, or CONFLICT if tables of a host refer to it.
    */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
-    options = checkedOptions(options, this.attributes);
+    requireDeclared(options, this.attributes);
     const access = accessTo(undefined, options);
     await this.changeVersion(id, options, async (expected) => {
       const writes = this.writesOf(options);
-      const deleted = await writes.delete(checkedId(id), access, options.caller?.id, expected);
+      const deleted = await writes.delete(logIdOf(id), access, options.caller?.id, expected);
       if (deleted === undefined) throw notFound();
     });
   }
@@ -183,9 +174,9 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * SERVICE_UNAVAILABLE.
    */
   async get(id: string, options: RecordOptions = {}): Promise<TimeLog<A>> {
-    options = checkedOptions(options, this.attributes);
+    requireDeclared(options, this.attributes);
     const access = accessTo(undefined, options);
-    const log = await this.writesOf(options).get(checkedId(id), access);
+    const log = await this.writesOf(options).get(logIdOf(id), access);
     if (log === undefined) throw notFound();
     return log as TimeLog<A>;
   }
@@ -199,7 +190,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogPage<A>> {
-    options = checkedOptions(options, this.attributes);
     return this.timeLogs.find(...readArguments(filter, page, options, this.attributes)) as Promise<
       TimeLogPage<A>
     >;
@@ -214,7 +204,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     filter?: TimeLogFilterInput,
     options: CallOptions = {},
   ): AsyncGenerator<TimeLog<A>, undefined> {
-    options = checkedOptions(options, this.attributes);
+    requireDeclared(options, this.attributes);
     const { projectIds, ...matching } = filterOf(filter, this.attributes);
     const access = accessTo(projectIds, options);
     const allowed = projectsIn(access);
@@ -237,7 +227,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogItems> {
-    options = checkedOptions(options, this.attributes);
     return this.timeLogs.items(...readArguments(filter, page, options, this.attributes));
   }
 
@@ -270,47 +259,48 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     return replayed;
   }
 
-  /** Checks values from the code of a host: those of requests and messages are checked already. */
-  private async checked(values: TimeLogValues, options: CallOptions): Promise<CheckedValues> {
-    return areChecked(values) ? values : this.attributes.applyTo(values, boundIn(options));
+  /** Returns a new log of values. Checks them, and then the access. */
+  private async newLog(values: TimeLogValues, options: CallOptions): Promise<TimeLog> {
+    const attributes = await this.attributes.check(values.attributes, boundIn(options));
+    const log = TimeLog.record(values, this.ids.next(), attributes);
+    requireDeclared(options, this.attributes);
+    requireAccess([log], options);
+    return log;
   }
 
   /** Returns a new log for each of the values. Checks all before it rejects, and then the access. */
-  private async newLogs(values: readonly TimeLogValues[], options: RecordOptions): Promise<TimeLog[]> {
-    if (!Array.isArray(values)) throw validationError([NOT_AN_ARRAY]);
+  private async newLogs(batch: readonly TimeLogValues[], options: RecordOptions): Promise<TimeLog[]> {
     const faults: Fault[] = [];
-    const checked: CheckedValues[] = [];
-    for (const [index, some] of (values as readonly TimeLogValues[]).entries()) {
-      const result = areChecked(some) ? some : await this.attributes.examine(some, boundIn(options));
-      if ('faults' in result) faults.push(...faultsAt(`timeLogs[${index}]`, result.faults));
-      else checked.push(result);
+    const logs: TimeLog[] = [];
+    for (const [index, values] of batch.entries()) {
+      const attributes = await this.attributes.check(values.attributes, boundIn(options));
+      const found = faultsOf(values, attributes);
+      if (found.length > 0) faults.push(...faultsAt(`timeLogs[${index}]`, found));
+      else logs.push(TimeLog.record(values, this.ids.next(), attributes));
     }
     if (faults.length > 0) throw batchError(faults);
-    const logs = checked.map((some) => TimeLog.record(some, this.ids.next()));
+    requireDeclared(options, this.attributes);
     requireAccess(logs, options);
     return logs;
   }
 
-  /** Checks the values of a correction from the code of a host, but not the attributes that are stored. */
-  private async checkedCorrection(
-    values: TimeLogValues,
+  /** Checks and converts the attributes of a correction, unless they are those that are stored. */
+  private async converted(
+    { attributes }: TimeLogValues,
     stored: Attributes | undefined,
     options: CallOptions,
-  ): Promise<CheckedValues> {
-    if (areChecked(values)) return values;
-    const keepsStored = isObject(values) && values.attributes === stored;
-    return keepsStored ? check(values, stored) : this.attributes.applyTo(values, boundIn(options));
+  ): Promise<ConvertedAttributes> {
+    if (attributes === stored) return { faults: [], input: stored, output: stored };
+    return this.attributes.check(attributes, boundIn(options));
   }
 
-  /** Replaces the log with an id, which must still be the expected one. */
+  /** Replaces a log, which must still be the expected one. */
   private async replace(
-    id: string,
-    values: CheckedValues,
+    log: TimeLog,
     expected: TimeLog | undefined,
+    access: TimeLogAccess,
     options: RecordOptions,
   ): Promise<TimeLog<A>> {
-    const log = TimeLog.record(values, id);
-    const access = requireAccess([log], options);
     const corrected = await this.writesOf(options).correct(log, access, options.caller?.id, expected);
     if (corrected === undefined) throw notFound();
     return corrected as TimeLog<A>;

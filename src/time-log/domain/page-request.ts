@@ -1,5 +1,4 @@
 import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
-import { membersFault } from './time-log.rules.js';
 
 const DIGITS = /^\d+$/;
 
@@ -18,12 +17,7 @@ export class PageRequest {
   /** Returns a page. Throws DomainError VALIDATION_ERROR unless both are whole numbers in range, or their digits. */
   static of(number: number | string, limit: number | string): PageRequest {
     throwFaults([pageNumberFault(number), pageLimitFault(limit)]);
-    return PageRequest.ofChecked(Number(number), Number(limit));
-  }
-
-  /** Returns a page of numbers that the functions below found valid, as a DTO does. */
-  static ofChecked(number: number, limit: number): PageRequest {
-    return new PageRequest(number, limit);
+    return new PageRequest(Number(number), Number(limit));
   }
 
   /** The number of items before this page, up to 2^53 times 1000: too large for a number. */
@@ -38,9 +32,7 @@ export type PageInput = Partial<Pick<PageRequest, keyof typeof DEFAULT_PAGE>>;
 /** Returns the page of a call. Throws DomainError VALIDATION_ERROR. */
 export function pageOf(page: PageInput = {}): PageRequest {
   if (page instanceof PageRequest) return page;
-  throwFaults([membersFault('page', page, Object.keys(DEFAULT_PAGE))]);
-  const { number = DEFAULT_PAGE.number, limit = DEFAULT_PAGE.limit } = page;
-  return PageRequest.of(number, limit);
+  return PageRequest.of(page.number ?? DEFAULT_PAGE.number, page.limit ?? DEFAULT_PAGE.limit);
 }
 
 /** Returns the fault of a page number, or of its text, or undefined. */

@@ -21,11 +21,6 @@ export class Period {
       to === undefined ? undefined : periodEndFault('to', to),
       periodOrderFault(from, to),
     ]);
-    return Period.ofChecked(from, to);
-  }
-
-  /** Returns a period of days or timestamps that the functions below found valid, as a DTO does. */
-  static ofChecked(from?: string, to?: string): Period {
     return new Period(from?.slice(0, DAY_LENGTH), to?.slice(0, DAY_LENGTH));
   }
 }

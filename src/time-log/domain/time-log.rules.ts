@@ -36,17 +36,16 @@ export function projectIdsOf(text: string): readonly string[] {
   return [...new Set(text.toLowerCase().split(','))];
 }
 
-/** Does the same for a list, which may be missing or empty. Throws DomainError VALIDATION_ERROR. */
-export function checkedProjectIds(ids: readonly string[] | undefined): readonly string[] | undefined {
-  if (ids === undefined || (Array.isArray(ids) && ids.length === 0)) return ids;
-  const areTexts = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-  const text = areTexts ? ids.join() : '';
+/** Does the same for a list, which may be empty. Throws DomainError VALIDATION_ERROR. */
+export function projectIdsIn(ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) return ids;
+  const text = ids.join();
   throwFaults([projectIdsFault(text)]);
   return projectIdsOf(text);
 }
 
 /** Returns the id of a log in lower case. Throws DomainError VALIDATION_ERROR unless it is a UUID. */
-export function checkedId(id: string): string {
+export function logIdOf(id: string): string {
   throwFaults([idFault(id)]);
   return id.toLowerCase();
 }

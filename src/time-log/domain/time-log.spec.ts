@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { expectedLog, expectedValues } from '../../../test/support/expected-logs.js';
-import { markChecked, TimeLog, type TimeLogValues } from './time-log.js';
+import { TimeLog, type TimeLogValues } from './time-log.js';
 
 const ID = '019c1370-4e1b-7abc-8def-0123456789ab';
 const INSTANT = Date.UTC(2026, 0, 31, 9, 30, 0, 123);
@@ -47,12 +47,6 @@ describe('TimeLog.record', () => {
   it('ignores other fields', () => {
     const more = { ...values, id: 'other', createdAt: 'other', owner: 'other' };
     expect(TimeLog.record(more, ID)).toEqual({ id: ID, ...expectedValues(values) });
-  });
-
-  it('does not check values again that are marked as checked; a copy has no mark', () => {
-    const checked = markChecked({ ...values, duration: -1 });
-    expect(TimeLog.record(checked, ID)).toMatchObject({ duration: -1 });
-    expect(resultOf(checked)).toBeInstanceOf(DomainError);
   });
 
   it('reports every invalid value, in the order of the fields', () => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Fault, throwFaults } from '../../../libs/errors/src/domain-error.js';
+import { type Fault, validationError } from '../../../libs/errors/src/domain-error.js';
 import { isoText } from './iso-text.js';
 import {
   type CalendarDate,
@@ -34,14 +34,18 @@ export type AllTimeLogValues<A extends Attributes = Attributes> = {
   readonly [Name in keyof OwnValues]-?: Exclude<OwnValues[Name], undefined>;
 } & Pick<TimeLogValues<A>, 'attributes'>;
 
-/** The key of what was sent, on checked values and on logs. All builds share it. */
+/** The attributes of a log as a schema converted them, and as they were sent. */
+export interface ConvertedAttributes {
+  readonly faults: readonly Fault[];
+  readonly input?: unknown;
+  readonly output?: Attributes | undefined;
+}
+
+/** The key of what was sent, on logs whose values a schema or a hook has changed. All builds share it. */
 const SENT = Symbol.for('time-logs.input of attributes');
 
-/** All values of a log, checked and normalized by `check` or `markChecked`. */
-export type CheckedValues = AllTimeLogValues & Required<MaybeChecked>;
-
-/** The mark of checked values, with the attributes as sent and, if a hook has replaced them, the other values. */
-interface MaybeChecked {
+/** Holds what was sent: the attributes and, if a hook has replaced them, the other values. */
+interface MaybeSent {
   readonly [SENT]?: { readonly input: unknown; readonly values?: AllTimeLogValues };
 }
 
@@ -84,11 +88,9 @@ export const VALUE_NAMES = [...(Object.keys(TIME_LOG_FIELDS) as (keyof OwnValues
 /** Fields by their names. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
-const TABLE: FieldTable = TIME_LOG_FIELDS;
+const FIELDS = Object.entries<Field>(TIME_LOG_FIELDS);
 const DEFAULTS = Object.fromEntries(
-  Object.entries(TABLE)
-    .filter(([, field]) => field.default !== undefined)
-    .map(([name, field]) => [name, field.default]),
+  FIELDS.filter(([, field]) => field.default !== undefined).map(([name, field]) => [name, field.default]),
 );
 
 /** The mark of logs. All builds share it, since a process may load ES modules and CommonJS. */
@@ -119,14 +121,18 @@ export class TimeLog<A extends Attributes = Attributes> implements AllTimeLogVal
   }
 
   /**
-   * Returns a new or corrected log with these values and a UUIDv7. It does not check attributes, which is the
-   * task of the schema. Throws like `check`, unless the values are checked.
+   * Returns a new or corrected log with these values and a UUIDv7. Throws DomainError VALIDATION_ERROR with one message
+   * for each invalid value. Attributes are those of the values, unless a schema has converted them.
    */
-  static record(values: TimeLogValues, id: string): TimeLog {
-    const checked = areChecked(values) ? values : check(values, sentAttributesOf(values));
-    const log = Object.assign(new TimeLog(), { id }, checked);
-    const { input } = checked[SENT];
-    if (input !== log.attributes) Object.defineProperty(log, SENT, { value: { input }, configurable: true });
+  static record(values: TimeLogValues, id: string, attributes?: ConvertedAttributes): TimeLog {
+    const faults = faultsOf(values, attributes);
+    if (faults.length > 0) throw validationError(faults);
+    const log = new TimeLog();
+    (log as { id: string }).id = id;
+    normalizeInto(log, values, FIELDS);
+    const { input, output } = attributes ?? { input: sentAttributesOf(values), output: values.attributes };
+    if (output !== undefined) (log as { attributes?: Attributes }).attributes = output;
+    if (input !== output) Object.defineProperty(log, SENT, { value: { input }, configurable: true });
     return log;
   }
 
@@ -163,33 +169,14 @@ export function createdAtOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/**
- * Checks all values except attributes; `input` is what the schema got for those. Throws DomainError
- * VALIDATION_ERROR with one message for each invalid value.
- */
-export function check(values: TimeLogValues, input: unknown): CheckedValues {
-  throwFaults(faultsOf(values));
-  return markChecked(values, input);
-}
-
-/** Normalizes and marks values that a DTO checked by the rules of `TIME_LOG_FIELDS`. A copy has no mark. */
-export function markChecked(values: TimeLogValues, input?: unknown): CheckedValues {
-  return Object.defineProperty(normalizedValues(values), SENT, { value: { input } }) as CheckedValues;
-}
-
-/** Returns whether values need no further check. A log needs one: a host may have changed its attributes. */
-export function areChecked(values: (TimeLogValues & MaybeChecked) | undefined): values is CheckedValues {
-  return values?.[SENT] !== undefined && !(values instanceof TimeLog);
-}
-
 /** Returns the attributes as sent; for a log from the store, as the schema converted them. */
-export function sentAttributesOf(values: TimeLogValues & MaybeChecked): unknown {
+export function sentAttributesOf(values: TimeLogValues & MaybeSent): unknown {
   const sent = values[SENT];
   return sent ? sent.input : values.attributes;
 }
 
 /** Returns the values as sent if a hook has replaced them. */
-export function replacedValuesOf(values: TimeLogValues & MaybeChecked): AllTimeLogValues | undefined {
+export function replacedValuesOf(values: TimeLogValues & MaybeSent): AllTimeLogValues | undefined {
   return values[SENT]?.values;
 }
 
@@ -198,15 +185,19 @@ export function isChanged(log: TimeLog): boolean {
   return replacedValuesOf(log) !== undefined || !isDeepStrictEqual(sentAttributesOf(log), log.attributes);
 }
 
-/** Returns the faults of all values except attributes. */
-export function faultsOf(values: TimeLogValues): Fault[] {
+const NO_FAULTS: readonly Fault[] = [];
+
+/** Returns the faults of all values. Attributes, whose faults come last, have none without a schema. */
+export function faultsOf(
+  values: TimeLogValues,
+  { faults: ofAttributes }: ConvertedAttributes = { faults: NO_FAULTS },
+): readonly Fault[] {
   const faults: Fault[] = [];
-  for (const name in TABLE) {
-    const field = TABLE[name]!;
+  for (const [name, field] of FIELDS) {
     const fault = field.fault(valueOrDefault(values, name, field));
     if (fault !== undefined) faults.push(fault);
   }
-  return faults;
+  return [...faults, ...ofAttributes];
 }
 
 /** Returns valid values in their stored form: every field, attributes if there are any, and nothing else. */
@@ -215,16 +206,23 @@ export function normalizedValues(
   fields: FieldTable = TIME_LOG_FIELDS,
 ): AllTimeLogValues {
   const normalized: Record<string, unknown> = {};
-  for (const name in fields) {
-    const field = fields[name]!;
-    const value = valueOrDefault(values, name, field);
-    normalized[name] = field.normalize ? field.normalize(value as never) : value;
-  }
+  normalizeInto(normalized, values, fields === TIME_LOG_FIELDS ? FIELDS : Object.entries(fields));
   if (values.attributes !== undefined) normalized.attributes = values.attributes;
-  return normalized as AllTimeLogValues;
+  return normalized as unknown as AllTimeLogValues;
+}
+
+function normalizeInto(
+  target: object,
+  values: TimeLogValues,
+  fields: readonly (readonly [name: string, field: Field])[],
+): void {
+  for (const [name, field] of fields) {
+    const value = valueOrDefault(values, name, field);
+    (target as Record<string, unknown>)[name] = field.normalize ? field.normalize(value as never) : value;
+  }
 }
 
 function valueOrDefault(values: TimeLogValues, name: string, field: Field): unknown {
-  const value: unknown = Reflect.get(values, name);
+  const value = (values as unknown as Readonly<Record<string, unknown>>)[name];
   return value === undefined ? field.default : value;
 }

@@ -7,7 +7,7 @@ import { sendJson } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
-import { criteriaOfChecked } from '../../time-log/api/list-time-logs.dto.js';
+import { criteriaOf } from '../../time-log/api/list-time-logs.dto.js';
 import { TotalsService } from '../application/totals.service.js';
 import { totalsJson } from './time-log-totals.js';
 import { TotalTimeLogsDto } from './total-time-logs.dto.js';
@@ -29,7 +29,7 @@ export class TotalsController extends TimeLogRoutes {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { filter, page } = criteriaOfChecked(query, request[STATE]);
+    const { filter, page } = criteriaOf(query, request[STATE].attributes);
     const { by } = query;
     const totals = await withinDeadline(
       request,

@@ -8,7 +8,7 @@ import { MessageData, stateOf, StrictMessage } from '../../../strict-request/src
 import {
   callOptionsOf,
   CreateTimeLogDto,
-  criteriaOfChecked,
+  criteriaOf,
   idempotencyKeyOf,
   itemsResponse,
   LargeLists,
@@ -51,7 +51,7 @@ export class TimeLogMessagesController {
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
-    const { filter, page } = criteriaOfChecked(query, stateOf((dataOf as () => object)()));
+    const { filter, page } = criteriaOf(query, stateOf((dataOf as () => object)()).attributes);
     const call = callOptionsOf(caller);
     const list = async () => itemsResponse(await this.timeLogs.items(filter, page, call), page);
     return this.largeLists.isLarge(page.limit) ? this.largeLists.form(caller?.id, list) : list();
@@ -64,7 +64,7 @@ export class TimeLogMessagesController {
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
-    const { filter, page } = criteriaOfChecked(query, stateOf((dataOf as () => object)()));
+    const { filter, page } = criteriaOf(query, stateOf((dataOf as () => object)()).attributes);
     const totals = await this.totalsService.totals(filter, query.by, page, callOptionsOf(caller));
     return totalsResponse(totals, page);
   }
@@ -79,7 +79,7 @@ export class TimeLogMessagesController {
   ): Promise<object> {
     const call = callOptionsOf(caller);
     const state = stateOf((dataOf as () => object)());
-    const values = valuesOf(timeLog, state);
+    const values = valuesOf(timeLog, state.attributes);
     if (idempotencyKey === undefined) {
       const log = await this.timeLogs.record(values, call);
       state.change = { kind: 'record', id: log.id };
