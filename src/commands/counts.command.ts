@@ -1,7 +1,6 @@
 import { TimeLogCounts } from '../time-log/index.js';
 import { UsageError } from './command-line.js';
-import { type Command, type FailedResult, runAsProgram } from './run-command.js';
-import { withOwnerDatabase } from './with-owner-database.js';
+import { type Command, type FailedResult, runAsProgram, withOwnerDatabase } from './run-command.js';
 
 type CountsAction = (counts: TimeLogCounts) => Promise<string | FailedResult>;
 

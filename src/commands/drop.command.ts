@@ -1,7 +1,6 @@
 import { OldTimeLogs } from '../time-log/index.js';
 import { UsageError } from './command-line.js';
-import { type Command, runAsProgram } from './run-command.js';
-import { withOwnerDatabase } from './with-owner-database.js';
+import { type Command, runAsProgram, withOwnerDatabase } from './run-command.js';
 
 export const dropCommand: Command = {
   usage: `Usage:

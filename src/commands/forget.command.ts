@@ -1,7 +1,6 @@
 import { TimeLogDeletions } from '../feed/index.js';
 import { UsageError } from './command-line.js';
-import { type Command, runAsProgram } from './run-command.js';
-import { withOwnerDatabase } from './with-owner-database.js';
+import { type Command, runAsProgram, withOwnerDatabase } from './run-command.js';
 
 export const forgetCommand: Command = {
   usage: `Usage:

@@ -1,6 +1,5 @@
 /** The time before the first output, which a short action does not need, and between updates. */
-const TERMINAL_TIMING = { delayMs: 2_000, intervalMs: 200 };
-const FILE_TIMING = { delayMs: 5_000, intervalMs: 5_000 };
+const INTERVAL_MS = 2_000;
 
 const ERASE_LINE = '\r\x1b[K';
 /** The width of a terminal that does not report its own. */
@@ -13,22 +12,18 @@ interface OutputStream {
   write(text: string): boolean;
 }
 
-/** Shows progress and elapsed time. A terminal has one line that is rewritten. */
+/** Shows what takes longer than two seconds, in one line, which a terminal rewrites. */
 export class ProgressLine {
   #text = '';
   #timer: NodeJS.Timeout | undefined;
-  #isShown = false;
   readonly #startedAt = performance.now();
-  readonly #timing: typeof TERMINAL_TIMING;
 
-  constructor(private readonly stream: OutputStream) {
-    this.#timing = stream.isTTY ? TERMINAL_TIMING : FILE_TIMING;
-  }
+  constructor(private readonly stream: OutputStream) {}
 
   /** Sets the text to show. It may be called at any rate: the next update shows the latest text. */
   show(text: string): void {
     this.#text = text;
-    this.#timer ??= setTimeout(() => this.#write(), this.#timing.delayMs).unref();
+    this.#timer ??= setInterval(() => this.#update(), INTERVAL_MS).unref();
   }
 
   /** Writes a line that is not rewritten. */
@@ -39,24 +34,24 @@ export class ProgressLine {
 
   /** Stops the updates and removes the line, so that other output can follow. */
   end(): void {
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
+    if (this.#timer) this.#erase();
     this.#timer = undefined;
-    this.#erase();
   }
 
-  #write(): void {
+  #update(): void {
     const line = this.#line(this.#text);
     const { isTTY, columns = 0 } = this.stream;
     if (isTTY) {
-      this.stream.write(`${ERASE_LINE}${line.slice(0, (columns > 0 ? columns : DEFAULT_COLUMNS) - 1)}`);
-      this.#isShown = true;
-    } else this.stream.write(`${line}\n`);
-    this.#timer = setTimeout(() => this.#write(), this.#timing.intervalMs).unref();
+      this.stream.write(ERASE_LINE + line.slice(0, (columns > 0 ? columns : DEFAULT_COLUMNS) - 1));
+    } else {
+      this.stream.write(`${line}\n`);
+      clearInterval(this.#timer);
+    }
   }
 
   #erase(): void {
-    if (this.#isShown) this.stream.write(ERASE_LINE);
-    this.#isShown = false;
+    if (this.stream.isTTY) this.stream.write(ERASE_LINE);
   }
 
   #line(text: string): string {
