@@ -154,7 +154,7 @@ function dataSourceModule({
   });
 }
 
-/** Accepts the tokens of the service, and JWTs of another issuer. */
+/** Accepts the tokens of the service, and JWTs of another issuer, whose library is loaded only then. */
 async function authModule({
   acceptsAccessTokens,
   jwt,

@@ -24,7 +24,7 @@ interface Lock {
 }
 
 /** Licences that allow every use, and ask for no more than a notice. */
-const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'];
+const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'];
 /** Packages under MIT that do not name it as `license` of their package.json. */
 const MIT = ['busboy', 'passport-http-bearer', 'passport-strategy', 'pause', 'streamsearch'];
 

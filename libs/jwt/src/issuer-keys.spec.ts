@@ -78,7 +78,7 @@ describe('IssuerKeys', () => {
       return controller.signal;
     });
     now = 0;
-    keys = new IssuerKeys(jose, issuer.settings.jwksUrl, () => now);
+    keys = new IssuerKeys(issuer.settings.jwksUrl, () => now);
   });
   afterEach(async () => {
     keys.onApplicationShutdown();
@@ -225,7 +225,7 @@ describe('IssuerKeys', () => {
   });
 
   it('logs the error of the connection', async () => {
-    keys = new IssuerKeys(jose, issuer.settings.jwksUrl.replace('http:', 'https:'));
+    keys = new IssuerKeys(issuer.settings.jwksUrl.replace('http:', 'https:'));
     await expect(find('first')).rejects.toMatchObject(unavailable);
     expect(lines).toEqual([expect.stringMatching(/SSL/)]);
   });

@@ -1,5 +1,11 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type * as Jose from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  type CryptoKey,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+} from 'jose';
 import { DomainError } from '../../errors/src/index.js';
 
 /** The interval of fetches. A key that the issuer withdraws is refused after this time. */
@@ -23,22 +29,21 @@ const FETCH_TIMEOUT_MS = 2_000;
  */
 export class IssuerKeys implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('JWT');
-  private readonly keys: ReturnType<typeof Jose.createRemoteJWKSet>;
+  private readonly keys: ReturnType<typeof createRemoteJWKSet>;
   private timer: NodeJS.Timeout | undefined;
   /** The time and reason of the failure of the last fetch; undefined if it succeeded. */
   private failure: { readonly at: number; readonly reason: string } | undefined;
 
   constructor(
-    jose: typeof Jose,
     url: string,
     /** Returns the milliseconds of a monotonic clock. */
     private readonly now: () => number = () => performance.now(),
   ) {
-    this.keys = jose.createRemoteJWKSet(new URL(url), {
+    this.keys = createRemoteJWKSet(new URL(url), {
       cacheMaxAge: MAX_KEY_AGE_MS,
       cooldownDuration: COOLDOWN_MS,
       timeoutDuration: FETCH_TIMEOUT_MS,
-      [jose.customFetch]: (...request) => this.fetch(...request),
+      [customFetch]: (...request) => this.fetch(...request),
     });
   }
 
@@ -58,7 +63,7 @@ export class IssuerKeys implements OnModuleInit, OnApplicationShutdown {
    * and the issuer is unavailable, and with an error of jose or Node.js for any other header, also if the key is
    * published but unreadable.
    */
-  find(...header: Parameters<Jose.JWTVerifyGetKey>): Promise<Jose.CryptoKey> {
+  find(...header: Parameters<JWTVerifyGetKey>): Promise<CryptoKey> {
     return this.keys(...header);
   }
 
@@ -71,7 +76,7 @@ export class IssuerKeys implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Fetches for jose. Fails at once just after a failure. Logs when the issuer becomes unavailable and available. */
-  private async fetch(...request: Parameters<Jose.FetchImplementation>): Promise<Response> {
+  private async fetch(...request: Parameters<FetchImplementation>): Promise<Response> {
     if (this.failure && this.now() - this.failure.at < FAILURE_COOLDOWN_MS) throw unavailable();
     try {
       const response = await fetch(...request);

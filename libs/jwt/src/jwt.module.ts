@@ -1,9 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import type * as Jose from 'jose';
-import { type ExpectedClaims, JwtVerifier } from './jwt.verifier.js';
 import { IssuerKeys } from './issuer-keys.js';
-
-const JOSE = Symbol('jose');
+import { type ExpectedClaims, JwtVerifier } from './jwt.verifier.js';
 
 export interface JwtOptions extends ExpectedClaims {
   /** The https or http URL of the keys of the issuer (RFC 7517). */
@@ -19,17 +16,11 @@ export class JwtModule {
     return {
       module: JwtModule,
       providers: [
-        // Loading jose takes 30 ms, so a service without JWTs does not load it.
-        { provide: JOSE, useFactory: () => import('jose') },
-        {
-          provide: IssuerKeys,
-          inject: [JOSE],
-          useFactory: (jose: typeof Jose) => new IssuerKeys(jose, jwksUrl),
-        },
+        { provide: IssuerKeys, useFactory: () => new IssuerKeys(jwksUrl) },
         {
           provide: JwtVerifier,
-          inject: [JOSE, IssuerKeys],
-          useFactory: (jose: typeof Jose, keys: IssuerKeys) => new JwtVerifier(jose, keys, claims, cacheSize),
+          inject: [IssuerKeys],
+          useFactory: (keys: IssuerKeys) => new JwtVerifier(keys, claims, cacheSize),
         },
       ],
       exports: [JwtVerifier],

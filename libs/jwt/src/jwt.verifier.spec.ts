@@ -17,7 +17,7 @@ class FakeKeySet extends IssuerKeys {
   private readonly local: ReturnType<typeof jose.createLocalJWKSet>;
 
   constructor(...keys: IssuerKey[]) {
-    super(jose, ISSUER);
+    super(ISSUER);
     this.local = jose.createLocalJWKSet({ keys: keys.map(({ jwk }) => jwk) });
   }
 
@@ -50,7 +50,7 @@ describe('JwtVerifier', () => {
 
   const newVerifier = (keySet = keys, expected: Partial<ExpectedClaims> = {}) => {
     const clock = () => now;
-    return new JwtVerifier(jose, keySet, { issuer: ISSUER, audience: 'api', ...expected }, 10, clock, clock);
+    return new JwtVerifier(keySet, { issuer: ISSUER, audience: 'api', ...expected }, 10, clock, clock);
   };
 
   const sign = (claims: Claims = {}, header: object = {}) =>

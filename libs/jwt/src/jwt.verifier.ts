@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type * as Jose from 'jose';
+import { jwtVerify } from 'jose';
 import { CachedVerifier, type Caller, type Verification } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { attributesOf, claimOf, projectsOf, scopesOf } from './claims.js';
@@ -49,7 +49,6 @@ export class JwtVerifier extends CachedVerifier {
   private readonly logger = new Logger('JWT');
 
   constructor(
-    private readonly jose: typeof Jose,
     private readonly keys: IssuerKeys,
     private readonly expected: ExpectedClaims,
     /** The maximum number of cached tokens. */
@@ -94,7 +93,7 @@ export class JwtVerifier extends CachedVerifier {
   /** Returns the claims of a valid token; undefined for any other. */
   private async claimsOf(token: string): Promise<Claims | undefined> {
     try {
-      const { payload, protectedHeader } = await this.jose.jwtVerify<Claims>(
+      const { payload, protectedHeader } = await jwtVerify<Claims>(
         token,
         (...header) => this.keys.find(...header),
         {
