@@ -100,3 +100,10 @@ function errorOfHost(thrown: unknown): object | undefined {
   const error = getError.call(thrown);
   return typeof error === 'object' && error !== null ? error : { status: 'error', message: error };
 }
+
+/**
+ * Handles only DomainErrors, as ErrorEnvelopeFilter does. It is for a host's own routes and
+ * messages that call a service of this project. The host's filters handle all other errors.
+ */
+@Catch(DomainError)
+export class DomainErrorFilter extends ErrorEnvelopeFilter {}

@@ -1,7 +1,8 @@
+import { STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import { DomainError } from './domain-error.js';
 import { ERROR_KINDS, type ErrorCode, type ErrorKind, errorKindForStatus } from './error-kinds.js';
-import { hostMessageOf } from './host-message.js';
+import { isError } from './reason.js';
 
 /** The body of every error response. */
 export interface ErrorEnvelope {
@@ -41,8 +42,24 @@ export function responseForKind(
 export function responseForThrown(thrown: unknown, isOfRoute = true): ErrorResponse {
   if (thrown instanceof DomainError) return responseForKind(thrown, thrown.message, thrown.retryAfter);
   if (!(thrown instanceof HttpException)) return responseForKind('INTERNAL_ERROR');
-  return responseForKind(
-    errorKindForStatus(thrown.getStatus()),
-    isOfRoute ? hostMessageOf(thrown) : undefined,
-  );
+  return responseForKind(errorKindForStatus(thrown.getStatus()), isOfRoute ? messageOf(thrown) : undefined);
+}
+
+/**
+ * Returns the message that a host gave an HttpException. Returns undefined if it gave none, or if the status is not
+ * 4xx: such a message is only for the log.
+ */
+function messageOf(exception: HttpException): string | undefined {
+  const status = exception.getStatus();
+  const response = exception.getResponse();
+  if (!(status >= 400 && status <= 499) || isError(response)) return undefined;
+  const { message } =
+    typeof response === 'string' ? { message: response } : (response as { message?: unknown });
+  // Nest's pipes give several.
+  const text = [message]
+    .flat()
+    .filter((part) => typeof part === 'string')
+    .join('; ');
+  // Without a message Nest uses the name of the status, or the other text if a guard returns false.
+  return ['', STATUS_CODES[status], 'Forbidden resource'].includes(text) ? undefined : text;
 }

@@ -1,6 +1,5 @@
 /* The public names for host applications. The index is for the modules of this project. */
 
 export { DomainError, type ErrorIssue } from './domain-error.js';
-export { DomainErrorFilter } from './domain-error.filter.js';
-export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
+export { DomainErrorFilter, ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { type ErrorCode, type ErrorKind } from './error-kinds.js';
