@@ -1,4 +1,4 @@
-import { type DynamicModule, type FactoryProvider, Logger, Module } from '@nestjs/common';
+import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { QueryRunner } from 'typeorm';
@@ -27,19 +27,11 @@ import {
 import { ApiDocsModule } from './api-docs/index.js';
 import type { Config } from './process/config.js';
 import type { LoggedMessage } from './process/service-logger.js';
-import { Database, DatabaseModule, Durability } from './database/index.js';
+import { DatabaseModule } from './database/index.js';
 import { connectionOptions, migrate, openDataSource } from './database/setup/index.js';
 import { HealthModule } from './health/index.js';
 import { MetricsModule, READ_METRICS } from './metrics/index.js';
-import {
-  CORRECT,
-  READ,
-  timeLogEntities,
-  timeLogMigrations,
-  TimeLogModule,
-  TimeLogRepository,
-  WRITE,
-} from './time-log/index.js';
+import { CORRECT, READ, timeLogEntities, timeLogMigrations, TimeLogModule, WRITE } from './time-log/index.js';
 
 /** The tables of the service. That of the relay exists even if the relay is off. */
 export const entities = [...accessTokenEntities, ...timeLogEntities, ...eventRelayEntities];
@@ -117,7 +109,6 @@ export class AppModule {
         // Must be last: its controller matches every path that no other controller matches.
         edgeModule(config, onClose),
       ],
-      providers: [durability(config)],
     };
   }
 }
@@ -216,20 +207,4 @@ function edgeModule(config: Config, onClose: HttpEdgeOptions['onClose']): Dynami
     deadline: config.limits.deadline,
     ...(onClose && { onClose }),
   });
-}
-
-/** Checks that commits are safe, at the start and now and then after a log was recorded. */
-function durability({ databaseUrl }: Config): FactoryProvider<Promise<Durability>> {
-  return {
-    provide: Durability,
-    inject: [Database, TimeLogRepository],
-    useFactory: async (database: Database, logs: TimeLogRepository) => {
-      // An operator knows which disk holds DATA_DIR.
-      const level = databaseUrl === undefined ? 'debug' : 'log';
-      const checks = new Durability(database, level);
-      await checks.check();
-      logs.onRecorded(checks.checkIfDue);
-      return checks;
-    },
-  };
 }

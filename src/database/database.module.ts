@@ -1,32 +1,16 @@
-import { type FactoryProvider, Logger, Module } from '@nestjs/common';
+import { type FactoryProvider, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
-import type { DataSource, DataSourceOptions } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { DatabaseMeasures } from './database.measures.js';
 import { Database } from './database.js';
 
-type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
-
 /** Returns a provider of the Database of a DataSource; of undefined if there is none. */
-export function databaseProvider(
-  name?: string,
-  options: { readonly readReplica?: boolean | undefined } = {},
-): FactoryProvider<Database | undefined> {
+export function databaseProvider(name?: string): FactoryProvider<Database | undefined> {
   return {
     provide: Database,
     inject: [{ token: getDataSourceToken(name), optional: true }],
-    useFactory: (dataSource?: DataSource) => {
-      if (options.readReplica === true && dataSource && !hasReplicas(dataSource))
-        new Logger(Database.name).warn(
-          'readReplica has no effect, as the DataSource has no replicas: set its replication, or remove readReplica',
-        );
-      return dataSource && new Database(dataSource, options);
-    },
+    useFactory: (dataSource?: DataSource) => dataSource && new Database(dataSource),
   };
-}
-
-function hasReplicas({ options }: DataSource): boolean {
-  const { replication } = options as PostgresOptions;
-  return replication !== undefined && replication.slaves.length > 0;
 }
 
 /** Registers entities with a DataSource that has `autoLoadEntities`. */

@@ -1,82 +1,65 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import {
-  DataSource,
-  type EntityManager,
-  QueryFailedError,
-  type QueryRunner,
-  type ReplicationMode,
-} from 'typeorm';
+import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
-import { Connections } from './connections.js';
+import { DomainError } from '../../libs/errors/src/index.js';
 import { Outages } from './outages.js';
+import { explainPooler, isBehindPooler } from './pooler.js';
 import { dataSourceOf, qualified, schemaOf } from './qualified.js';
-import { Snapshot, type Watch } from './snapshot.js';
-import {
-  type ChangeOptions,
-  type ReadLimit,
-  type Rows,
-  StatementSender,
-  type TextRow,
-  type TextStatement,
-} from './statements.js';
-import {
-  runInTransaction,
-  runWithin,
-  TransactionTimeoutError,
-  type TransactionOptions,
-  WorkError,
-} from './transaction.js';
-import {
-  isCanceled,
-  isConcurrencyConflict,
-  isReadOnlyError,
-  isServerError,
-  isUnavailability,
-} from './unavailability.js';
+import { Snapshot } from './snapshot.js';
+import type { PreparedStatement, ReadLimit, Statement, TextRow, TextStatement } from './statements.js';
+import { runInTransaction, runWithin, WorkError } from './transaction.js';
+import { isReadOnlyError, isServerError, isTimeout, isUnavailability } from './unavailability.js';
 
 /** The time for which a shutdown waits for running statements, and the interval of its checks. */
 const SHUTDOWN_WAIT_MS = 1_000;
 const SHUTDOWN_POLL_MS = 10;
 
-/** The methods that run a statement: one that reads, and one that writes. */
-export type Statements = Pick<Database, 'query' | 'change'>;
+/** The methods that run a statement: one that reads, and two that write. */
+export type Statements = Pick<Database, 'query' | 'change' | 'execute'>;
 
-/** Runs all SQL of the service, and distinguishes outages from errors of the service. */
+/** The parts of a node-postgres client that are used here. */
+interface Client {
+  query(config: object): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
+  on(event: 'error', listener: () => void): void;
+  end(): Promise<void>;
+}
+/** The options of a DataSource that are used here. */
+interface UsedOptions {
+  readonly url?: string;
+  readonly extra?: { readonly deadline?: number };
+}
+/** The options of node-postgres that a statement sets. */
+type StatementOptions = Pick<TextStatement, 'text'> & Partial<PreparedStatement>;
+/** Returns a connection to the pool, which closes it if there is an error. */
+type Release = (error?: unknown) => void;
+
+/**
+ * Runs all SQL of time logs on the connections of a DataSource, and distinguishes outages from errors of the service.
+ * Isolation, durability and the limits of the server are settings of the session: `connectionOptions` sets them.
+ */
 @Injectable()
 export class Database implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(Database.name);
-  /**
-   * The database for reads that need not see the last change of their caller: this one, or with `readReplica` one over
-   * the replicas of the DataSource, whose outages are separate.
-   */
-  readonly replica: Database;
-  private readonly outages: Outages;
-  private readonly connections: Connections;
-  private readonly sender = new StatementSender();
-  /** The statements and transactions that are running or wait for a connection. */
-  private readonly running = new Set<unknown>();
+  private readonly outages = new Outages();
+  /** The number of statements and transactions that are running or wait for a connection. */
+  private running = 0;
+  /** The connections of the running statements. */
+  private readonly busy = new Set<Client>();
+  /** Connections of an earlier generation are closed: they may lead to a server that is a standby now. */
+  private generation = 0;
+  private readonly generations = new WeakMap<Client, number>();
+  /** The time in milliseconds after which the driver gives up a statement; undefined: never. */
+  private readonly deadline: number | undefined;
+  private readonly prepares: boolean;
   /** The runners of the transactions that `transact` has started. */
   private readonly ownRunners = new WeakSet<QueryRunner>();
   private pendingPing: Promise<unknown> | undefined;
 
-  constructor(
-    private readonly dataSource: DataSource,
-    { readReplica = false }: { readonly readReplica?: boolean | undefined } = {},
-    mode: ReplicationMode = 'master',
-  ) {
-    this.outages = new Outages(mode === 'slave' ? 'read replica' : 'database');
-    this.connections = new Connections(
-      dataSource,
-      {
-        onNoAnswer: (since, error) => this.outages.begin(since, error),
-        onMissingStandby: (since) => this.outages.missStandby(since),
-      },
-      mode,
-    );
-    this.replica = readReplica ? new Database(dataSource, {}, 'slave') : this;
+  constructor(private readonly dataSource: DataSource) {
+    const { extra, url } = dataSource.options as UsedOptions;
+    this.deadline = extra?.deadline;
+    this.prepares = !isBehindPooler(url);
   }
 
   /**
@@ -85,24 +68,30 @@ export class Database implements BeforeApplicationShutdown {
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   query(sql: TextStatement, parameters?: readonly unknown[], limit?: ReadLimit): Promise<TextRow[]>;
-  async query(
-    sql: TextStatement | string,
-    parameters: readonly unknown[] = [],
-    limit?: ReadLimit,
-  ): Promise<unknown[]> {
-    const rows = await this.run((runner) =>
-      this.connections.watch(runner, () =>
-        limit === undefined
-          ? this.sender.send(runner, sql, parameters)
-          : this.sender.sendChange(runner, sql, parameters, limit).catch((error: unknown) => {
-              // No outage: the statement alone is too costly.
-              const cause = new DomainError('SERVICE_UNAVAILABLE', limit.message, { cause: error });
-              throw isCanceled(error) ? new WorkError('', { cause }) : error;
-            }),
-      ),
+  async query(sql: Statement, parameters?: readonly unknown[], limit?: ReadLimit): Promise<unknown[]> {
+    const { rows } = await this.run(false, () =>
+      this.send(sql, parameters, limit?.timeout).catch((error: unknown) => {
+        if (!limit || !isTimeout(error)) throw error;
+        // No outage: the statement alone is too costly.
+        throw new WorkError(new DomainError('SERVICE_UNAVAILABLE', limit.message, { cause: error }));
+      }),
     );
-    // node-postgres keeps this array until a major GC. Emptying it saves a tenth of a list's CPU.
-    return rows.splice(0);
+    return rows;
+  }
+
+  /**
+   * Runs a statement that writes, and returns its rows. Throws like `query`. While the server is read-only, it throws
+   * at once, except for an attempt twice a second on a new connection: the address may lead to another server by then.
+   */
+  change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  change(sql: TextStatement, parameters?: readonly unknown[]): Promise<TextRow[]>;
+  async change(sql: Statement, parameters?: readonly unknown[]): Promise<unknown[]> {
+    return (await this.run(true, () => this.send(sql, parameters))).rows;
+  }
+
+  /** Runs a statement that writes, and returns the number of rows that it has written. Throws like `change`. */
+  async execute(sql: Statement, parameters?: readonly unknown[]): Promise<number> {
+    return (await this.run(true, () => this.send(sql, parameters))).rowCount ?? 0;
   }
 
   /** Runs one statement for all concurrent health checks, which may come without a token. Throws like `query`. */
@@ -112,55 +101,16 @@ export class Database implements BeforeApplicationShutdown {
   }
 
   /**
-   * Runs a statement that writes, in a READ COMMITTED transaction. Returns rows and throws like
-   * `query`.
-   *
-   * While the server is read-only, it throws at once, except for an attempt twice a second on a new
-   * connection: the address may lead to another server by then.
-   *
-   * With `lockTimeout`, a timeout or a deadlock is not reported as an outage, because other
-   * transactions may hold their locks for any time. Without timeouts, an `AutocommitStatement` is sent
-   * without BEGIN if the default isolation level is READ COMMITTED.
+   * Runs work in a READ COMMITTED transaction and commits it. Throws like `change`, and the errors of the work. After
+   * `timeout`, in milliseconds, it abandons the work and its connection, and throws SERVICE_UNAVAILABLE.
    */
-  change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  change(
-    sql: TextStatement,
-    parameters?: readonly unknown[],
-    options?: ChangeOptions,
-  ): Promise<Rows<TextRow>>;
-  async change(
-    sql: TextStatement | string,
-    parameters: readonly unknown[] = [],
-    options: ChangeOptions = {},
-  ): Promise<unknown[]> {
-    return this.run(
-      (runner) =>
-        this.connections.watch(runner, () => this.sender.sendChange(runner, sql, parameters, options)),
-      options,
+  transact<T>(work: (manager: EntityManager) => Promise<T>, timeout: number): Promise<T> {
+    return this.run(true, () =>
+      this.withRunner((runner) => {
+        this.ownRunners.add(runner);
+        return runInTransaction(runner, work, timeout);
+      }),
     );
-  }
-
-  /**
-   * Runs work in a READ COMMITTED transaction and commits it. Throws like `change`, and the errors
-   * of the work. After `timeout`, it rolls back, abandons the work and its connection, and throws
-   * SERVICE_UNAVAILABLE.
-   */
-  async transact<T>(work: (manager: EntityManager) => Promise<T>, options: TransactionOptions): Promise<T> {
-    return this.run(async (runner) => {
-      this.ownRunners.add(runner);
-      try {
-        return await runInTransaction(runner, work, options, this.connections);
-      } catch (error) {
-        const cause = error instanceof WorkError ? error.cause : error;
-        if (isCanceled(cause))
-          this.logger.warn(
-            `a statement in a transaction took too long, so it is rolled back: ${reasonOf(cause)}`,
-          );
-        if (!(error instanceof TransactionTimeoutError)) throw error;
-        this.logger.warn(`a transaction took more than ${options.timeout} ms: it is rolled back`);
-        throw new WorkError('', { cause: unavailable(error) });
-      }
-    }, options);
   }
 
   /**
@@ -168,20 +118,20 @@ export class Database implements BeforeApplicationShutdown {
    * migrations of the table, which has a quoted name, wait for its end. Throws like `query`, and the
    * errors of the work, after which its connection is closed: a statement may still be running.
    */
-  async read<T>(table: string, limit: ReadLimit, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-    return this.run(async (runner) => {
-      const watch: Watch = (statement) => this.connections.watch(runner, statement);
+  read<T>(table: string, limit: ReadLimit, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    return this.run(false, async () => {
+      const [client, release] = await this.connect();
       try {
-        const snapshot = await Snapshot.begin(runner, table, limit, watch);
+        const snapshot = await Snapshot.begin((...args) => this.sendOn(client, ...args), table, limit);
         const outcome = await work(snapshot).catch((error: unknown) => {
-          throw new WorkError('', { cause: error });
+          throw new WorkError(error);
         });
         await snapshot.close();
+        release();
         return outcome;
       } catch (error) {
-        await this.connections.discard(runner);
-        // Others hold the lock of the table.
-        throw isConcurrencyConflict(error) ? new WorkError('', { cause: unavailable(error) }) : error;
+        release(error);
+        throw error;
       }
     });
   }
@@ -201,18 +151,15 @@ export class Database implements BeforeApplicationShutdown {
       throw new Error(
         'the transaction belongs to another DataSource: start it in the DataSource of time logs',
       );
-    const isOwn = this.ownRunners.has(runner);
-    const run = async (sql: TextStatement | string, parameters?: readonly unknown[]) => {
-      try {
-        return await (isOwn
-          ? this.connections.watch(runner, () => runWithin(runner, sql, parameters))
-          : runWithin(runner, sql, parameters));
-      } catch (error) {
+    const send = (sql: Statement, parameters?: readonly unknown[]) =>
+      runWithin(runner, sql, parameters).catch((error: unknown) => {
         // `transact` reports an outage that ends a transaction of its own.
-        throw !isOwn && isUnavailability(error) ? unavailable(error) : error;
-      }
-    };
-    return { query: run, change: run } as Statements;
+        throw isUnavailability(error) && !this.ownRunners.has(runner) ? unavailable(error) : error;
+      });
+    const query = async (sql: Statement, parameters?: readonly unknown[]) =>
+      (await send(sql, parameters)).rows;
+    const execute: Statements['execute'] = async (sql, parameters) => (await send(sql, parameters)).count;
+    return { query, change: query, execute } as Statements;
   }
 
   /** The pool: the limit and the number of its connections, and the statements that wait for one. */
@@ -223,7 +170,7 @@ export class Database implements BeforeApplicationShutdown {
     readonly waiting: number;
   } {
     // A DataSource that is closed has no pool.
-    const pool = (this.dataSource.driver as PostgresDriver).master as Pool | undefined;
+    const pool = this.driver.master as Pool | undefined;
     const { options, totalCount = 0, idleCount = 0, waitingCount = 0 } = pool ?? {};
     return { max: options?.max ?? 0, total: totalCount, idle: idleCount, waiting: waitingCount };
   }
@@ -232,7 +179,7 @@ export class Database implements BeforeApplicationShutdown {
   table(entity: Parameters<DataSource['getMetadata']>[0]): string {
     const { schema, tableName } = this.dataSource.getMetadata(entity);
     const parts = schema === undefined ? [tableName] : [schema, tableName];
-    return parts.map((part) => this.dataSource.driver.escape(part)).join('.');
+    return parts.map((part) => this.driver.escape(part)).join('.');
   }
 
   /** Returns the quoted name of a function that a migration has created. */
@@ -256,47 +203,109 @@ export class Database implements BeforeApplicationShutdown {
   }
 
   /**
-   * Waits briefly for running statements, when all requests have been answered. Closing the pool interrupts them, and
-   * the error of a background statement would be logged as an outage.
+   * Waits briefly for running statements, when all requests have been answered: the error of an interrupted one would
+   * be logged as an outage. Then closes their connections, for which the pool would wait.
    */
   async beforeApplicationShutdown(): Promise<void> {
-    this.connections.stop();
-    this.replica.connections.stop();
     const end = performance.now() + SHUTDOWN_WAIT_MS;
-    const sets = [this.running, this.replica.running];
-    const running = sets.flatMap((set) => [...set]);
-    while (running.some((act) => sets.some((set) => set.has(act))) && performance.now() < end)
-      await delay(SHUTDOWN_POLL_MS);
+    while (this.running > 0 && performance.now() < end) await delay(SHUTDOWN_POLL_MS);
+    for (const client of this.busy) client.end().catch(() => undefined);
   }
 
-  /** Runs a statement or a transaction. A change has options, which may be empty. */
-  private async run<T>(act: (runner: QueryRunner) => Promise<T>, change?: ChangeOptions): Promise<T> {
+  private get driver(): PostgresDriver {
+    return this.dataSource.driver as PostgresDriver;
+  }
+
+  /** Runs a statement or a transaction, and records whether the database was available. */
+  private async run<T>(isChange: boolean, act: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
-    if (change && this.outages.isReadOnly) {
+    if (isChange && this.outages.isReadOnly) {
       if (!this.outages.attempt(startedAt)) throw unavailable();
-      this.connections.replaceAll();
+      this.generation++;
     }
-    let runner: QueryRunner | undefined;
-    this.running.add(act);
+    this.running++;
     try {
-      runner = await this.connections.acquire();
-      const outcome = await act(runner);
-      this.outages.end(startedAt, change !== undefined);
+      const outcome = await act();
+      this.outages.end(startedAt, isChange);
       return outcome;
     } catch (thrown) {
       const error = thrown instanceof WorkError ? thrown.cause : thrown;
+      if (isReadOnlyError(error)) this.generation++;
       // An error of the work that is not about a query is never an outage, whatever it looks like.
       if (thrown instanceof WorkError && !(error instanceof QueryFailedError)) throw error;
-      if (!isUnavailability(error)) throw error;
-      this.outages.begin(startedAt, error, change);
-      // After a FATAL error or no answer a connection is unusable; a read-only one is to a standby.
-      if (runner && (!isServerError(error) || isReadOnlyError(error))) await this.connections.discard(runner);
-      if (isReadOnlyError(error)) this.connections.replaceAll();
+      if (!isUnavailability(error)) throw explainPooler(error);
+      this.outages.begin(startedAt, error, isChange);
       throw unavailable(error);
     } finally {
-      await runner?.release();
-      this.running.delete(act);
+      this.running--;
     }
+  }
+
+  /**
+   * Sends a statement on a connection of TypeORM's driver: a query runner for each would take a third of the time of a
+   * list. Closes the connection if the driver gave up the statement, whose late result the next one would receive.
+   */
+  private async send(sql: Statement, parameters?: readonly unknown[], timeout?: number) {
+    const [client, release] = await this.connect();
+    try {
+      const result = await this.sendOn(client, sql, parameters, timeout);
+      release();
+      return result;
+    } catch (error) {
+      release(isServerError(error) && !isReadOnlyError(error) ? undefined : error);
+      throw error;
+    }
+  }
+
+  private async sendOn(
+    client: Client,
+    sql: Statement,
+    parameters: readonly unknown[] = [],
+    timeout = this.deadline,
+  ) {
+    const { text, rowMode, types, name }: StatementOptions = typeof sql === 'string' ? { text: sql } : sql;
+    this.dataSource.logger.logQuery(text, parameters as unknown[]);
+    this.busy.add(client);
+    try {
+      return await client.query({
+        ...{ text, rowMode, types, values: parameters, query_timeout: timeout },
+        name: this.prepares ? name : undefined,
+      });
+    } catch (cause) {
+      throw new QueryFailedError(text, undefined, cause as Error);
+    } finally {
+      this.busy.delete(client);
+    }
+  }
+
+  private async connect(): Promise<[Client, Release]> {
+    for (;;) {
+      const [client, release] = (await this.driver.obtainMasterConnection()) as [Client, Release];
+      if (this.isCurrent(client)) return [client, release];
+      release(true);
+    }
+  }
+
+  private async withRunner<T>(act: (runner: QueryRunner) => Promise<T>): Promise<T> {
+    for (;;) {
+      const runner = this.dataSource.createQueryRunner();
+      try {
+        const client = (await runner.connect()) as Client;
+        if (this.isCurrent(client)) return await act(runner);
+        client.end().catch(() => undefined);
+      } finally {
+        await runner.release();
+      }
+    }
+  }
+
+  private isCurrent(client: Client): boolean {
+    const generation = this.generations.get(client);
+    if (generation !== undefined) return generation === this.generation;
+    this.generations.set(client, this.generation);
+    // The statement that runs rejects with the same error. Without a listener it would end the process.
+    client.on('error', () => undefined);
+    return true;
   }
 }
 

@@ -1,17 +1,9 @@
 export { Database, type Statements } from './database.js';
-export { Durability } from './durability.js';
 export { DatabaseModule, databaseProvider, registerEntities } from './database.module.js';
-export {
-  AutocommitStatement,
-  PreparedStatement,
-  type ReadLimit,
-  RAISE_SYNCHRONOUS_COMMIT,
-  type TextRow,
-  TextStatement,
-} from './statements.js';
+export { PreparedStatement, type ReadLimit, type TextRow, TextStatement } from './statements.js';
 export { type Snapshot } from './snapshot.js';
 export { OutageLatch } from './outages.js';
-export { rollBack, type TransactionOptions, tryLock } from './transaction.js';
+export { rollBack, tryLock } from './transaction.js';
 export {
   hasSqlState,
   isConstraintViolation,

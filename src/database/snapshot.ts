@@ -1,34 +1,31 @@
-import type { QueryRunner } from 'typeorm';
 import { DomainError } from '../../libs/errors/src/index.js';
-import { type ReadLimit, sendQuery, type TextRow, type TextStatement } from './statements.js';
-import { isCanceled } from './unavailability.js';
+import type { ReadLimit, Statement, TextRow, TextStatement } from './statements.js';
+import { isTimeout } from './unavailability.js';
 
 /** The time that the transaction waits for the lock of its table: shorter than any deadline. */
 const LOCK_TIMEOUT_MS = 1_000;
 /** The time after which the server ends a transaction whose process is frozen: longer than any export. */
 const MAX_IDLE_MS = 11 * 60_000;
 
-/** Runs a short statement, and closes its connection if the server is lost. */
-export type Watch = <T>(statement: () => Promise<T>) => Promise<T>;
+/** Sends a statement on one connection. Throws the errors of the driver. */
+type Send = (sql: Statement, parameters?: readonly unknown[]) => Promise<{ readonly rows: unknown[] }>;
 
 /** A transaction that reads one moment of the database. Each statement has the same limit. */
 export class Snapshot {
   private constructor(
-    private readonly runner: QueryRunner,
+    private readonly send: Send,
     private readonly limit: ReadLimit,
-    private readonly watch: Watch,
   ) {}
 
-  /** Begins it on the connection of a runner, with a lock of a table, which has a quoted name. */
-  static async begin(runner: QueryRunner, table: string, limit: ReadLimit, watch: Watch): Promise<Snapshot> {
-    const snapshot = new Snapshot(runner, limit, watch);
+  /** Begins it on a connection, with a lock of a table, which has a quoted name. */
+  static async begin(send: Send, table: string, limit: ReadLimit): Promise<Snapshot> {
     // TRUNCATE ignores snapshots, so the lock comes before the first statement that takes one.
-    await snapshot.send(
+    await send(
       `begin isolation level repeatable read read only; set local lock_timeout = ${LOCK_TIMEOUT_MS};
        lock table ${table} in access share mode; set local statement_timeout = ${limit.timeout};
        set local idle_in_transaction_session_timeout = ${MAX_IDLE_MS}; set local jit = off`,
     );
-    return snapshot;
+    return new Snapshot(send, limit);
   }
 
   /**
@@ -37,11 +34,12 @@ export class Snapshot {
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   query(sql: TextStatement, parameters?: readonly unknown[]): Promise<TextRow[]>;
-  async query(sql: TextStatement | string, parameters?: readonly unknown[]): Promise<unknown[]> {
-    return this.send(sql, parameters).catch((error: unknown) => {
-      if (!isCanceled(error)) throw error;
+  async query(sql: Statement, parameters?: readonly unknown[]): Promise<unknown[]> {
+    const sent = this.send(sql, parameters).catch((error: unknown) => {
+      if (!isTimeout(error)) throw error;
       throw new DomainError('SERVICE_UNAVAILABLE', this.limit.message, { cause: error });
     });
+    return (await sent).rows;
   }
 
   /** Makes later statements read by an index that has the order of their rows. */
@@ -54,9 +52,5 @@ export class Snapshot {
   /** Ends the transaction. */
   async close(): Promise<void> {
     await this.send('rollback');
-  }
-
-  private send(sql: TextStatement | string, parameters?: readonly unknown[]): Promise<unknown[]> {
-    return this.watch(() => sendQuery(this.runner, sql, parameters));
   }
 }

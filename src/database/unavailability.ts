@@ -30,9 +30,14 @@ export function isReadOnlyError(error: unknown): boolean {
   return hasSqlState(error, /^25006$/);
 }
 
-/** Returns whether the server has canceled a statement, such as at its `statement_timeout`. */
-export function isCanceled(error: unknown): boolean {
-  return hasSqlState(error, /^57014$/);
+/** Returns whether the driver has given up a statement at its `query_timeout`. The server may still run it. */
+export function isDriverTimeout(error: unknown): boolean {
+  return error instanceof QueryFailedError && (error.driverError as Error).message === 'Query read timeout';
+}
+
+/** Returns whether a statement took longer than it may, or waited too long for a lock. */
+export function isTimeout(error: unknown): boolean {
+  return hasSqlState(error, /^(?:57014|55P03)$/) || isDriverTimeout(error);
 }
 
 /** Returns whether a timeout, a deadlock or a serialization failure may be the cause. */

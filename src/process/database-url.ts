@@ -23,6 +23,8 @@ const QUERY_RULES: QueryRules = {
   options: anyText,
   // In milliseconds it must fit a timer.
   connect_timeout: wholeNumber(0, 1_000_000),
+  /** Whether a pooler shares sessions. */
+  pgbouncer: oneOf('true', 'false'),
   sslmode: oneOf('disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
   sslrootcert: (value) => (value === 'system' ? undefined : pemFile(value)),
   sslcert: pemFile,
@@ -30,7 +32,8 @@ const QUERY_RULES: QueryRules = {
   sslnegotiation: oneOf('postgres', 'direct'),
   ssl: oneOf('true', '1', '0', 'no-verify'),
   uselibpqcompat: oneOf('true', 'false'),
-  channel_binding: anyText,
+  // The driver cannot bind; without TLS or an offer of the server, libpq's `prefer` does without it too.
+  channel_binding: oneOf('disable', 'prefer'),
   // The driver always does what these values say.
   client_encoding: oneOf('UTF8', 'utf8', 'UTF-8', 'utf-8'),
   gssencmode: oneOf('disable'),
@@ -49,28 +52,7 @@ export function validateDatabaseUrl(text: string): string | undefined {
   if (hosts.some((name) => name.includes(',')))
     return 'must name one host: several are not supported, so use an address that leads to the primary';
   if (url?.hash !== '' || url.port === '0' || hasAtAfterAuthority(text)) return FORM_MESSAGE;
-  return validateQuery(text, QUERY_RULES) ?? contradictionIn(parametersOf(text));
-}
-
-/** Returns an error message for parameters that the driver would refuse or resolve in its own way. */
-function contradictionIn(parameters: URLSearchParams): string | undefined {
-  const values: Partial<Record<string, string>> = Object.fromEntries(parameters);
-  const { ssl, sslmode, sslcert, sslkey, sslrootcert, sslnegotiation, uselibpqcompat } = values;
-  // Without TLS or an offer of the server, `prefer` does without it in libpq, too.
-  if (!['disable', 'prefer'].includes(values.channel_binding ?? 'disable'))
-    return 'must not contain channel_binding, which the driver does not support: remove it, and use sslmode=verify-full';
-  if (ssl !== undefined && sslmode !== undefined) return 'must not contain both ssl and sslmode';
-  if ((ssl === '0' || ssl === 'no-verify') && (sslrootcert ?? sslcert) !== undefined)
-    return 'must not contain files of certificates together with this ssl: use sslmode';
-  if ((sslcert === undefined) !== (sslkey === undefined))
-    return 'must contain both sslcert and sslkey, or none';
-  if (sslnegotiation === 'direct' && (sslmode === 'disable' || ssl === '0'))
-    return 'must not contain sslnegotiation=direct without TLS';
-  if (sslrootcert === 'system' && (sslmode ?? 'verify-full') !== 'verify-full')
-    return 'must have verify-full in sslmode with sslrootcert=system';
-  if (uselibpqcompat === 'true' && sslmode === 'verify-ca' && sslrootcert === undefined)
-    return 'must contain sslrootcert with sslmode=verify-ca and uselibpqcompat=true';
-  return undefined;
+  return validateQuery(text, QUERY_RULES);
 }
 
 /**

@@ -175,16 +175,6 @@ describe('a service whose role or database has another setting', () => {
   });
 
   it.each([
-    ['array_nulls = off', /^array_nulls is off, .*: alter role ROLE reset array_nulls, or alter database /],
-    [
-      'session_replication_role = replica',
-      /^session_replication_role is replica, .*: alter role ROLE reset /,
-    ],
-    [
-      `search_path = ''`,
-      /^the search_path [(]""[)] has no existing schema .*: add one, for example with alter role /,
-    ],
-    ['search_path = nowhere', /^the search_path [(]nowhere[)] has no existing schema /],
     [
       'default_transaction_read_only = on',
       /^the database schema could not be migrated: cannot execute CREATE TABLE in a read-only transaction: use a server /,

@@ -6,13 +6,11 @@ import {
   connectionOptions,
   Database,
   type DataSource,
-  Logger,
   newIds,
   PageRequest,
   LONG_QUEUE_LIMITS,
   longLimits as limits,
   Period,
-  TimeLog,
   timeLogEntities,
   TimeLogService,
   TypeOrmTimeLogRepository,
@@ -20,7 +18,6 @@ import {
 } from '../support/storage.js';
 
 const newKey = () => ({ caller: 'ada', text: randomUUID() });
-const newLog = () => TimeLog.record(LOG, newIds().next());
 
 describe('batches in PostgreSQL', () => {
   const database = useDatabase();
@@ -145,54 +142,6 @@ describe('batches in PostgreSQL', () => {
     expect(before).toBe(21 + 3_000);
     expect(await settled({ deadline: 600_000 })).toEqual([]);
     expect(await totalOf(projectId)).toBe(before + 4_000);
-  });
-
-  it.each<[string, (repository: TypeOrmTimeLogRepository, deadline?: number) => Promise<unknown>, RegExp]>([
-    [
-      '',
-      (repository, deadline) => repository.addAll([newLog()], undefined, deadline),
-      /^a change took too long: can/,
-    ],
-    [
-      'with a key',
-      (repository, deadline) => repository.addAllOnce([newLog()], newKey(), undefined, deadline),
-      /^a change took too long: can/,
-    ],
-    [
-      'in transactions with hooks',
-      (repository, deadline) =>
-        repository.transact(
-          (own) => repository.within(own).addAll([newLog()]),
-          undefined,
-          'ada',
-          deadline,
-          1,
-        ),
-      /^a statement in a transaction took too long, so it is rolled back: can/,
-    ],
-  ])('%s have the limit of the session, or as long as their deadline', async (_how, add, line) => {
-    const lines: string[] = [];
-    const keep = (text: string) => void lines.push(text);
-    Logger.overrideLogger({ log: keep, warn: keep, error: keep });
-    // Statements of this session may take 1200 ms.
-    const options = connectionOptions(database.url, timeLogEntities, { poolSize: 3, deadline: 2_000 });
-    const repository = new TypeOrmTimeLogRepository(
-      new Database(await database.open(options)),
-      LONG_QUEUE_LIMITS,
-    );
-    await dataSource.query(
-      `create function wait() returns trigger language plpgsql as 'begin perform pg_sleep(2.5); return new; end';
-       create trigger wait before insert on time_logs for each row execute function wait()`,
-    );
-    try {
-      await expect(add(repository)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      expect(lines).toEqual([expect.stringMatching(line)]);
-      await add(repository, 600_000);
-      expect(lines).toHaveLength(1);
-    } finally {
-      Logger.overrideLogger(false);
-      await dataSource.query('drop function wait cascade');
-    }
   });
 
   it('in transactions with hooks wait for each other, and delay no other change', async () => {

@@ -42,7 +42,7 @@ describe('after a move of the database', () => {
   /** Keeps the positions like a start of the service whose statements have this timeout. */
   const startWithin = async (milliseconds: number) => {
     const service = await database.open(
-      connectionOptions(database.url, timeLogEntities, { poolSize: 1, deadline: milliseconds / 0.6 }),
+      connectionOptions(database.url, timeLogEntities, { poolSize: 1, deadline: milliseconds / 0.9 }),
     );
     await new TypeOrmTimeLogRepository(new Database(service)).keepPositions();
   };

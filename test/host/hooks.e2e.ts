@@ -417,7 +417,6 @@ describe('the hooks of a host', () => {
   it.each<[string, (manager: EntityManager) => Promise<unknown>]>([
     ['hide that a statement has failed', (manager) => manager.query('select 1 / 0').catch(() => undefined)],
     ['roll back by SQL', (manager) => manager.query('rollback')],
-    ['roll back by SQL, and begin another', (manager) => manager.query('rollback; begin')],
     ['roll back by the runner', (manager) => manager.queryRunner!.rollbackTransaction()],
   ])('acknowledge nothing where they %s', async (_how, end) => {
     policy.after = (_change, manager) => end(manager);

@@ -45,7 +45,6 @@ describe('the first use with a DATABASE_URL', () => {
     const lines = linesOf(stdout).map(({ level, msg }) => [level, msg]);
     const server = `${decodeURIComponent(url.hostname)}/.s.PGSQL.5432`;
     for (const line of [
-      ['warn', 'a commit waits for no disk, since fsync is off: a crash of the database loses logs'],
       ['info', `the database is ready: ${url.pathname.slice(1)} at ${server}`],
       [
         'info',

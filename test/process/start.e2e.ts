@@ -8,8 +8,7 @@ import { create, dataOf, list } from '../support/requests.js';
 import { linesOf, startHere } from '../support/service-here.js';
 
 /** A line of the log about what the service does at every start. */
-const isRoutine = (line: string) =>
-  line.startsWith('{"level":"info"') || line.includes('"context":"Durability"');
+const isRoutine = (line: string) => line.startsWith('{"level":"info"');
 
 /** Returns the last lines that main.ts prints. All others are routine. */
 async function faultOf(env: Record<string, string>): Promise<string> {

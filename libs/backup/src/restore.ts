@@ -2,7 +2,6 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { RAISE_SYNCHRONOUS_COMMIT } from '../../../src/database/index.js';
 import {
   type BackupFile,
   BackupFileError,
@@ -50,7 +49,6 @@ export async function restore({ afterRestore, report, ...options }: RestoreOptio
     const { runner, ignoreSignal } = connection;
     await runner.startTransaction();
     await runner.query(TRANSACTION_SETTINGS);
-    await runner.query(RAISE_SYNCHRONOUS_COMMIT);
     const metadata = await insertRows(connection, options, progress);
     await afterRestore(runner, metadata);
     // The outcome of an interrupted commit would be unknown.

@@ -41,8 +41,6 @@ export interface TimeLogCoreOptions extends TimeLogOptions {
   readonly dataSource?: string | undefined;
   /** The database of time logs, if the app has no DataSource for them. */
   readonly connection?: TimeLogConnection | undefined;
-  /** Whether reads that need not see the last write use a replica of the DataSource's `replication`. */
-  readonly readReplica?: boolean | undefined;
   /**
    * The schema of `attributes`, which adds them to logs: a Standard Schema, such as one of zod. It may be
    * asynchronous, and also decides about missing attributes.
@@ -138,7 +136,6 @@ const partForm = (methods: string) =>
 const CORE_OPTIONS = {
   dataSource: ['static', isText, 'the name of a DataSource'],
   connection: ['value', isObject, 'an object such as { url }'],
-  readReplica: ['value', isBoolean, 'true or false'],
   attributes: ['value', isSchema, 'a Standard Schema, such as one of zod'],
   filters: ['value', isFilters, "an array of names of attributes, or an object such as { userId: 'string' }"],
   hooks: ['instance', (value) => isPart(value, 'before', 'within'), partForm('before or within')],
@@ -297,9 +294,9 @@ function databaseProviders(name: string | undefined): Provider[] {
     },
     {
       provide: Database,
-      inject: [TIME_LOG_OPTIONS, OwnDataSource, { token: getDataSourceToken(name), optional: true }],
-      useFactory: ({ readReplica }: TimeLogCoreOptions, own?: OwnDataSource, ofHost?: DataSource) =>
-        databaseProvider(name, { readReplica }).useFactory(own?.dataSource ?? ofHost),
+      inject: [OwnDataSource, { token: getDataSourceToken(name), optional: true }],
+      useFactory: (own?: OwnDataSource, ofHost?: DataSource) =>
+        databaseProvider(name).useFactory(own?.dataSource ?? ofHost),
     },
   ];
 }

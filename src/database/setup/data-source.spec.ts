@@ -11,7 +11,7 @@ it.each([
   ['?connect_timeout=0', undefined],
 ])('commands wait for a connection as %s says', (query, timeout) => {
   expect(connectTimeoutOf(urlWith(query))).toBe(timeout);
-  expect(plainOptions(urlWith(query))).toMatchObject({ url: urlWith(query), applicationName: 'time-logs' });
+  expect(plainOptions(urlWith(query))).toMatchObject({ applicationName: 'time-logs' });
   expect(plainOptions(urlWith(query)).connectTimeoutMS).toBe(timeout);
 });
 

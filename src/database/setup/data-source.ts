@@ -1,4 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { isBehindPooler } from '../pooler.js';
 import { explainConnectionError } from './error-message.js';
 import { requireSuitableDatabase } from './requirements.js';
 
@@ -10,9 +11,17 @@ interface ConnectionLimits {
   readonly deadline: number;
 }
 
+/** The settings of every session: each commit is on disk, and concurrent creates do not fail. */
+const SETTINGS = {
+  default_transaction_isolation: 'read\\ committed',
+  synchronous_commit: 'on',
+};
+/** The interval at which the server ends the work of a lost client, in milliseconds. */
+const CLIENT_CHECK_INTERVAL_MS = 1_000;
+
 /**
- * Returns the options of the service: a pool of limited size, with timeouts that the server
- * enforces. `Database` handles statements that outlast them. The TLS parameters of the URL apply.
+ * Returns the options of the service: a pool of limited size, and timeouts that the server enforces. `Database` reads
+ * `deadline`, after which the driver gives up a statement. The TLS parameters of the URL apply.
  */
 export function connectionOptions(
   url: string,
@@ -21,19 +30,22 @@ export function connectionOptions(
 ): PostgresOptions {
   return {
     ...plainOptions(url),
+    url: withSettings(url, {
+      ...SETTINGS,
+      statement_timeout: Math.ceil(deadline * 0.9),
+      lock_timeout: Math.ceil(deadline * 0.6),
+      idle_in_transaction_session_timeout: deadline,
+      client_connection_check_interval: CLIENT_CHECK_INTERVAL_MS,
+    }),
     entities: entities ?? [],
     poolSize,
     extra: {
+      deadline,
       connectionTimeoutMillis: Math.min(Math.ceil(deadline * 0.8), connectTimeoutOf(url) ?? Infinity),
-      // The rest of the deadline is the time that a statement may wait in a queue.
-      statement_timeout: Math.ceil(deadline * 0.6),
-      idle_in_transaction_session_timeout: deadline,
       keepAlive: true,
       // A load balancer that was reloaded keeps old connections in its old process, which no longer
       // follows the primary or an up-to-date standby.
       maxLifetimeSeconds: 30,
-      // Sends a change together with the begin and commit of its transaction.
-      pipeline: true,
     },
   };
 }
@@ -44,15 +56,23 @@ export function plainOptions(url: string): PostgresOptions {
   return {
     ...(connectTimeoutMS !== undefined && { connectTimeoutMS }),
     type: 'postgres',
-    url,
+    url: withSettings(url, SETTINGS),
     applicationName: 'time-logs',
-    // Role, database or server may have another default.
-    isolationLevel: 'READ COMMITTED',
     synchronize: false,
     installExtensions: false,
     logging: false,
     poolErrorHandler: () => undefined,
   };
+}
+
+/** Adds settings of the session to a URL, whose own `options` win. A pooler would refuse them. */
+function withSettings(url: string, settings: Readonly<Record<string, string | number>>): string {
+  if (isBehindPooler(url)) return url;
+  const parameters = new URLSearchParams(url.split('?')[1]);
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  const text = [...options, ...parameters.getAll('options')].join(' ');
+  // The driver uses the last of several parameters with a name.
+  return `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(text)}`;
 }
 
 /** Returns `connect_timeout` of the URL, which the driver ignores, in milliseconds. 0 means none. */

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { DomainError } from '../../../libs/errors/src/index.js';
+import { POOLER_ADVICE } from '../pooler.js';
 
 /** Advice by SQLSTATE: a write on a standby or read-only server; a full disk. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -39,6 +40,8 @@ export interface ConnectionFailure {
 const REJECTED = /^(?:22|28|3D|42)/;
 const WRONG_PASSWORD = '28P01';
 const NO_DATABASE = '3D000';
+/** PgBouncer refuses settings of the session with it. */
+const PROTOCOL_VIOLATION = '08P01';
 const EXPIRED_CERTIFICATE = 'CERT_HAS_EXPIRED';
 /** Matches the codes of Node.js for an invalid certificate of the server. */
 const CERTIFICATE_ERROR = /CERT|SIGNATURE/;
@@ -57,6 +60,8 @@ export function explainConnectionError(error: unknown, url: string, setting: str
     return final(`${server} refuses the role ${role} (${text}): check user and password in ${setting}`);
   if (REJECTED.test(code))
     return final(`${server} refuses the role ${role} for the database ${name} (${text}): check ${setting}`);
+  if (code === PROTOCOL_VIOLATION)
+    return final(`${server} refuses the connection (${text}): ${POOLER_ADVICE} in ${setting}`);
   // These two errors of the driver have no code.
   if (/password must be a (non-empty )?string/.test(text))
     return final(`${server} requires a password for the role ${role}: add one to ${setting}`);

@@ -3,47 +3,45 @@ import type { DataSource } from 'typeorm';
 /** The service does not support the database. The message says what to do. */
 export class UnsuitableDatabaseError extends Error {}
 
-const reset = (setting: string) =>
-  `alter role ROLE reset ${setting}, or alter database NAME reset ${setting}, as it was set`;
+const MIN_VERSION = 150_000;
+const role = (setting: string) => `run alter role ROLE set ${setting}`;
 
-/** SQL expressions that return an unsupported value or null, and the messages for that value. */
-const REQUIREMENTS: readonly (readonly [
-  expression: string,
-  message: (value: string, setting: string) => string,
-])[] = [
-  [
-    `nullif(current_setting('server_encoding'), 'UTF8')`,
-    (value, setting) =>
-      `the encoding of the database is ${value}, which cannot store every text: create a database with create database NAME encoding 'UTF8' template template0, and name it in ${setting}`,
-  ],
-  [
-    `case when current_schema() is null then current_setting('search_path') end`,
-    (value) =>
-      `the search_path (${value}) has no existing schema that this role may use: add one, for example with alter role ROLE set search_path = public`,
-  ],
-  [
-    `case when current_setting('array_nulls') = 'off' then 'off' end`,
-    () => `array_nulls is off, so values would be lost: ${reset('array_nulls')}`,
-  ],
-  [
-    `case when current_setting('session_replication_role') = 'replica' then 'replica' end`,
-    () =>
-      `session_replication_role is replica, so logs would not be counted: ${reset('session_replication_role')}`,
-  ],
-];
+interface Settings {
+  readonly version: number;
+  readonly encoding: string;
+  readonly fsync: string;
+  readonly commit: string;
+  readonly isolation: string;
+}
 
-/** Throws an UnsuitableDatabaseError if the service does not support the database of the setting. */
+/**
+ * Throws an UnsuitableDatabaseError if the database or the session could lose logs, or is not supported. `setting` is
+ * the name of the setting with the URL.
+ */
 export async function requireSuitableDatabase(
   dataSource: DataSource,
   setting = 'DATABASE_URL',
 ): Promise<void> {
-  const [row] = await dataSource.query<{ values: (string | null)[] }[]>(
-    `select json_build_array(${REQUIREMENTS.map(([expression]) => expression).join()}) as values`,
+  const [settings] = await dataSource.query<[Settings]>(
+    `select current_setting('server_version_num')::integer as version, current_setting('server_encoding') as encoding,
+            current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+            current_setting('transaction_isolation') as isolation`,
   );
-  REQUIREMENTS.forEach(([, message], index) => {
-    const value = row!.values[index];
-    if (value != null) throw new UnsuitableDatabaseError(message(value, setting));
-  });
+  const fault = faultOf(settings, setting);
+  if (fault !== undefined) throw new UnsuitableDatabaseError(fault);
+}
+
+function faultOf({ version, encoding, fsync, commit, isolation }: Settings, setting: string) {
+  if (version < MIN_VERSION)
+    return `PostgreSQL ${Math.floor(version / 10_000)} is not supported: use version 15 or later`;
+  if (encoding !== 'UTF8')
+    return `the encoding of the database is ${encoding}, which cannot store every text: create a database with create database NAME encoding 'UTF8' template template0, and name it in ${setting}`;
+  if (fsync !== 'on') return 'fsync is off, so a crash of the database would lose logs: turn it on';
+  if (commit !== 'on' && commit !== 'remote_apply')
+    return `synchronous_commit is ${commit}, so a crash of the database would lose logs: ${role('synchronous_commit = on')}`;
+  if (!isolation.startsWith('read '))
+    return `the default isolation level is ${isolation}, under which concurrent creates fail: ${role(`default_transaction_isolation = 'read committed'`)}`;
+  return undefined;
 }
 
 /**

@@ -42,7 +42,7 @@ export class TypeOrmExportRepository extends ExportRepository {
       throw new DomainError('SERVICE_UNAVAILABLE', 'too many exports are running: wait until one has ended');
     this.running.push(caller);
     try {
-      return await database.replica.read(database.table(TimeLog), costlyReads.limit, async (snapshot) => {
+      return await database.read(database.table(TimeLog), costlyReads.limit, async (snapshot) => {
         const lastEventId = await this.lastEventIdOf(request, snapshot);
         const total = await this.totalOf(request, snapshot);
         const aborted = rejectionBy(signal);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type BatcherLimits } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { type Database, isRowError, AutocommitStatement, type Statements } from '../../database/index.js';
+import { type Database, isRowError, PreparedStatement, type Statements } from '../../database/index.js';
 import {
   fingerprintOf,
   fingerprintOfAll,
@@ -44,8 +44,8 @@ interface StoredKey {
  */
 export class KeyedTimeLogWrites {
   readonly writes: Batcher<KeyedLog, string | undefined>;
-  private insertion: AutocommitStatement | undefined;
-  private batchInsertion: AutocommitStatement | undefined;
+  private insertion: PreparedStatement | undefined;
+  private batchInsertion: PreparedStatement | undefined;
 
   constructor(
     private readonly database: Database,
@@ -73,19 +73,17 @@ export class KeyedTimeLogWrites {
 
   /**
    * Returns the ids of the batch that the key created, now or earlier. `enqueue` runs each attempt to write it, which
-   * is one statement, within the rest of the deadline. Throws like `add`.
+   * is one statement, and waits no longer than the rest of the deadline. Throws like `add`.
    */
   addAll(
     logs: readonly TimeLog[],
     key: IdempotencyKey,
-    enqueue: <T>(write: (timeout?: number) => Promise<T>, deadline?: number) => Promise<T>,
+    enqueue: <T>(write: () => Promise<T>, deadline?: number) => Promise<T>,
     deadline?: number,
     within: Statements = this.database,
   ): Promise<readonly string[]> {
     const keyed = { key, fingerprint: fingerprintOfAll(logs) };
-    return this.retry(deadline, (rest) =>
-      enqueue((timeout) => this.writeAll(logs, keyed, within, timeout), rest),
-    );
+    return this.retry(deadline, (rest) => enqueue(() => this.writeAll(logs, keyed, within), rest));
   }
 
   /** Repeats a write whose key is in use, each time with the rest of the deadline. If that is 0, it tries once. */
@@ -170,10 +168,9 @@ export class KeyedTimeLogWrites {
     logs: readonly TimeLog[],
     keyed: Keyed,
     within: Statements,
-    timeout?: number,
   ): Promise<readonly string[] | undefined> {
     const keys = this.database.table(TimeLogKey);
-    this.batchInsertion ??= new AutocommitStatement(
+    this.batchInsertion ??= new PreparedStatement(
       insertionOfBatch(keys, this.database.table(TimeLog), this.rows, this.lifetime),
     );
     const { key, fingerprint } = keyed;
@@ -185,7 +182,7 @@ export class KeyedTimeLogWrites {
       keys,
       replacementOf(logs),
     ];
-    const isStored = (await within.change(this.batchInsertion, values, { timeout })).length > 0;
+    const isStored = (await within.change(this.batchInsertion, values)).length > 0;
     if (within === this.database) this.recorded();
     this.sweep.begin(isStored ? logs.length : 0);
     if (isStored) return logs.map(({ id }) => id);
@@ -196,7 +193,7 @@ export class KeyedTimeLogWrites {
   /** Stores the first log of each key that is neither stored nor in use. Returns their ids. */
   private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
-    this.insertion ??= new AutocommitStatement(
+    this.insertion ??= new PreparedStatement(
       insertionInto(keys, this.database.table(TimeLog), this.rows, this.lifetime),
     );
     const rows = await within.change(this.insertion, [
@@ -242,13 +239,13 @@ function insertionOfBatch(
   logs: string,
   { arrays, names, nextParameter }: Pick<TimeLogRows, 'arrays' | 'names' | 'nextParameter'>,
   lifetime: string,
-): (condition: string) => string {
+): string {
   const [principal, text, fingerprint, table, replaced] = [0, 1, 2, 3, 4].map(
     (index) => `$${nextParameter + index}::text`,
   );
-  return (condition) => `
+  return `
     with free as materialized (
-      select ${locks(principal!, text!, table!)} as is_free where ${condition}
+      select ${locks(principal!, text!, table!)} as is_free
     ), stored as (
       insert into ${keys} as keys (${KEY_COLUMNS})
       select ${principal}, ${text}, decode(${fingerprint}, 'hex'), ($1::uuid[])[1], $1::uuid[], ${replaced}::json from free where is_free
@@ -265,17 +262,16 @@ function insertionInto(
   logs: string,
   { arrays, names, nextParameter }: Pick<TimeLogRows, 'arrays' | 'names' | 'nextParameter'>,
   lifetime: string,
-): (condition: string) => string {
+): string {
   // These parameters follow those of the logs.
   const [principals, texts, fingerprints, table, replaced] = [0, 1, 2, 3, 4].map(
     (index) => `$${nextParameter + index}`,
   );
-  return (condition) => `
+  return `
     with requested as (
       select distinct on (key_principal, key_text) *
         from unnest(${arrays}, ${principals}::text[], ${texts}::text[], ${fingerprints}::text[], ${replaced}::text[]) with ordinality
              as input (${names}, key_principal, key_text, key_fingerprint, key_replaced, key_number)
-       where ${condition}
        order by key_principal, key_text, key_number
     ), free as materialized (
       select * from requested

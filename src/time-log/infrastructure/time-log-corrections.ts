@@ -1,4 +1,3 @@
-import type { BatcherLimits } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, type Statements, TextStatement } from '../../database/index.js';
 import type { TimeLogAccess } from '../domain/time-log-access.js';
@@ -8,28 +7,15 @@ import type { TimeLogRows } from './time-log-rows.js';
 import { NotStoredError } from './storage-errors.js';
 import { accessCondition } from './access-condition.js';
 
-/** The share of the deadline that a change may wait for the lock of its log. */
-const LOCK_TIMEOUT_SHARE = 0.6;
-
-/** Returns the maximum time in milliseconds that a change waits for the lock of its log. */
-export function lockTimeoutOf({ wait }: Pick<BatcherLimits, 'wait'>): number {
-  return Math.ceil(LOCK_TIMEOUT_SHARE * wait);
-}
-
 /**
  * Corrects and deletes logs. A change occupies a connection while it waits for a locked log, so changes
  * run in a queue that leaves the other connections to creates and lists.
  */
 export class TimeLogCorrections {
-  private readonly options: { readonly lockTimeout: number };
-
   constructor(
     private readonly database: Database,
     private readonly rows: TimeLogRows,
-    limits: Pick<BatcherLimits, 'wait'>,
-  ) {
-    this.options = { lockTimeout: lockTimeoutOf(limits) };
-  }
+  ) {}
 
   /**
    * Resolves with the stored log, or undefined if it does not exist within the access. Values that the log has
@@ -71,7 +57,7 @@ export class TimeLogCorrections {
     const parameters = [...this.rows.valuesOf(log), ...allowed.parameters];
     if (expected)
       parameters.push(...this.rows.expectedValuesOf(expected), ...this.rows.changedAttributes(log, expected));
-    const [row] = await within.change(statement, parameters, this.options);
+    const [row] = await within.change(statement, parameters);
     const [isUnexpected, isDropped] = row?.slice(-2) ?? [];
     if (isUnexpected === 'true') throw new DomainError(TIME_LOG_CHANGED);
     if (isDropped === 'true') throw new NotStoredError();
@@ -97,7 +83,7 @@ export class TimeLogCorrections {
     );
     const parameters: unknown[] = [id, ...allowed.parameters];
     if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
-    const [row] = await within.change(statement, parameters, this.options);
+    const [row] = await within.change(statement, parameters);
     if (row?.at(-1) === 'true') throw new DomainError(TIME_LOG_CHANGED);
     // The id comes first. It is null if the row was found but not deleted.
     if (row?.[0] === null) throw new NotStoredError();

@@ -9,10 +9,9 @@ import {
   Database,
   isRowError,
   isUndefinedFunction,
-  AutocommitStatement,
+  PreparedStatement,
   type Statements,
   TextStatement,
-  type TransactionOptions,
 } from '../../database/index.js';
 import type { TimeLogAccess } from '../domain/time-log-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
@@ -22,7 +21,7 @@ import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
-import { lockTimeoutOf, TimeLogCorrections } from './time-log-corrections.js';
+import { TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads } from './costly-reads.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogPages } from './time-log-pages.js';
@@ -58,10 +57,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly changes: Limit;
   /** Batches run one at a time, so that the database has time for other changes. */
   private readonly batches: Limit;
-  private readonly transactions: TransactionOptions;
   private readonly pages: TimeLogPages;
-  private insertion: AutocommitStatement | undefined;
-  private batchInsertion: AutocommitStatement | undefined;
+  /** The maximum time that a transaction takes, in milliseconds. */
+  private readonly wait: number;
+  private insertion: PreparedStatement | undefined;
+  private batchInsertion: PreparedStatement | undefined;
 
   constructor(
     readonly database: Database,
@@ -82,16 +82,12 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
     this.sweep = new TimeLogSweep(database, lifetime);
     const halfOfPool = () => Math.floor(database.pool.max / 2) || 1;
-    this.costlyReads = new CostlyReads(database.replica, halfOfPool, wait);
-    this.pages = new TimeLogPages(database.replica, rows, this.costlyReads, this.sweep);
+    this.costlyReads = new CostlyReads(database, halfOfPool, wait);
+    this.pages = new TimeLogPages(database, rows, this.costlyReads, this.sweep);
     this.changes = new Limit(halfOfPool, wait);
     this.batches = new Limit(() => 1, wait);
-    this.corrections = new TimeLogCorrections(database, rows, limits);
-    this.transactions = {
-      lockTimeout: lockTimeoutOf(limits),
-      timeout: wait,
-      mapCommitError: (error) => mapChangeError(error, this.table),
-    };
+    this.corrections = new TimeLogCorrections(database, rows);
+    this.wait = wait;
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, lifetime, () =>
       this.recorded(),
     );
@@ -134,7 +130,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
-    const insert = (timeout?: number) => this.insertAll(logs, this.database, timeout);
+    const insert = () => this.insertAll(logs, this.database);
     return this.runBatch(caller, insert, deadline).catch(this.rejectInsert);
   }
 
@@ -186,11 +182,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     batch?: number,
   ): Promise<T> {
     const rest = restOf(deadline);
-    const run = () => {
-      const timeout = rest();
-      const limits = timeout !== undefined && { timeout, replacesTimeouts: true };
-      return this.database.transact(work, { ...this.transactions, ...limits });
-    };
+    const run = () => this.database.transact(work, rest() ?? this.wait).catch(this.rejectChange);
     const limit = batch === undefined ? this.changes : this.batches;
     const outcome = await limit.run(caller, run, { key: queueKey, wait: deadline });
     this.recorded();
@@ -260,13 +252,12 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     logs: readonly TimeLog[],
     within: Statements = this.database,
   ): Promise<(undefined | Error)[]> {
-    this.insertion ??= new AutocommitStatement(
-      (condition) => `insert into ${this.table} (${this.rows.names})
-       select * from unnest(${this.rows.arrays}) where ${condition}`,
+    this.insertion ??= new PreparedStatement(
+      `insert into ${this.table} (${this.rows.names}) select * from unnest(${this.rows.arrays})`,
     );
-    const { affected } = await within.change(this.insertion, this.rows.arraysOf(logs));
+    const inserted = await within.execute(this.insertion, this.rows.arraysOf(logs));
     this.changed(within, logs.length);
-    if (affected === logs.length) return logs.map(() => undefined);
+    if (inserted === logs.length) return logs.map(() => undefined);
     const rows = await within.query<{ id: string }>(`select id from ${this.table} where id = any($1)`, [
       logs.map(({ id }) => id),
     ]);
@@ -274,26 +265,20 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   /** Stores all logs in one statement, or none. */
-  private async insertAll(logs: readonly TimeLog[], within: Statements, timeout?: number): Promise<void> {
-    this.batchInsertion ??= new AutocommitStatement(
-      (condition) => `with written as (
-         insert into ${this.table} (${this.rows.names})
-         select * from unnest(${this.rows.arrays}) where ${condition} returning id
+  private async insertAll(logs: readonly TimeLog[], within: Statements): Promise<void> {
+    this.batchInsertion ??= new PreparedStatement(
+      `with written as (
+         insert into ${this.table} (${this.rows.names}) select * from unnest(${this.rows.arrays}) returning id
        )
        select 1 where ${allWritten('cardinality($1)')}`,
     );
-    await within.change(this.batchInsertion, this.rows.arraysOf(logs), { timeout });
+    await within.change(this.batchInsertion, this.rows.arraysOf(logs));
     this.changed(within, logs.length);
   }
 
-  /** Runs the write of a batch when no other one runs, with the rest of the deadline. */
-  private runBatch<T>(
-    caller: string | undefined,
-    write: (timeout?: number) => Promise<T>,
-    deadline?: number,
-  ): Promise<T> {
-    const rest = restOf(deadline);
-    return this.batches.run(caller, () => write(rest()), { wait: deadline });
+  /** Runs the write of a batch when no other one runs. */
+  private runBatch<T>(caller: string | undefined, write: () => Promise<T>, deadline?: number): Promise<T> {
+    return this.batches.run(caller, write, { wait: deadline });
   }
 
   /** Throws the caller's error for a failed insert. */
@@ -301,11 +286,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     throw mapInsertError(error, [this.table, this.database.table(TimeLogKey)]) ?? error;
   };
 
+  /** Throws the caller's error for a failed change or commit. */
+  private readonly rejectChange = (error: unknown): never => {
+    throw mapChangeError(error, this.table) ?? error;
+  };
+
   /** Awaits a change, then notifies listeners and the sweep if its log exists. */
   private async notifyAfter<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
-    const result = await change.catch((error: unknown) => {
-      throw mapChangeError(error, this.table) ?? error;
-    });
+    const result = await change.catch(this.rejectChange);
     if (result) this.changed(within);
     return result;
   }

@@ -32,7 +32,6 @@ describe('sums', () => {
         return [['1', '1', '0']];
       },
     } as unknown as Database;
-    Object.assign(database, { replica: database });
     const costlyReads = new CostlyReads(database, () => 1, DEADLINE_MS);
     const sweep = { begin: () => undefined } as Partial<TimeLogSweep> as TimeLogSweep;
     repository = new TypeOrmTotalsRepository({ database, costlyReads, sweep });

@@ -80,7 +80,7 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
   /** Runs one statement, so that all sums come from one snapshot. Its first row has the sum of all logs. */
   private async read(kind: GroupKind, values: readonly unknown[]): Promise<Totals> {
     const statement = this.statementOf(kind, values.length);
-    return totalsOf(await this.logs.database.replica.query(statement, values));
+    return totalsOf(await this.logs.database.query(statement, values));
   }
 
   private statementOf(kind: GroupKind, parameterCount: number): PreparedStatement {

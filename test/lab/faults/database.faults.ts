@@ -21,7 +21,6 @@ import {
   underWrites,
 } from './support/service-under-writes.js';
 import { killBackend, useCluster } from './support/use-cluster.js';
-import { Writers } from './support/writers.js';
 
 const ROUNDS = timesOf(5, 2);
 /** Milliseconds that a reader waits after a refusal. */
@@ -234,32 +233,6 @@ describe('a service whose database refuses what it is asked', () => {
       // A sequence counts also what was rolled back.
       const [attempts] = await firstColumn(scene.url, 'select last_value from attempts');
       expect(Number(attempts)).toBeLessThanOrEqual(scene.ledger.count('refused'));
-    }));
-
-  it('keeps to its pool while commits wait for a standby that is away, goes on reading, says why, and creates when they are free', () =>
-    underWrites({ database: postgres }, async ({ service, writers, ledger, url }) => {
-      const expectFewConnections = async () =>
-        expect((await firstColumn(url, OURS)).length).toBeLessThanOrEqual(POOL_SIZE + 1);
-      const keyedWriters = new Writers({ token: TOKEN, ledger, areKeyed: true });
-      keyedWriters.aim(service.port);
-      keyedWriters.start();
-      try {
-        await postgres.configure({ synchronous_standby_names: 'nobody' });
-        // Each takes the 2.5 s of the deadline, on each of 16 connections.
-        while (ledger.count('refused') < 60) {
-          for (const path of ['/api/v1/time-logs?limit=1', '/health'])
-            expect(await ask(service.url + path)).toMatchObject({ status: 200 });
-          await expectFewConnections();
-        }
-        await postgres.configure({ synchronous_standby_names: null });
-        await writers.acknowledge(1);
-        await keyedWriters.acknowledge(100);
-      } finally {
-        await keyedWriters.stop();
-      }
-      await expectFewConnections();
-      expect(linesOf(service, /takes no changes: commits wait for .*standby/)).toBe(1);
-      expect(linesOf(service, /takes changes again/)).toBe(1);
     }));
 });
 
