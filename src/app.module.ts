@@ -1,14 +1,11 @@
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { QueryRunner } from 'typeorm';
 import {
   type AttributesDefinition,
   attributeProviders,
   describeAttributes,
-  indexCheck,
   readSchemaFile,
-  updateAttributeIndexes,
 } from '../libs/attributes/src/index.js';
 import { anyVerifier, BearerAuthModule, type CachedVerifier, rateLimit } from '../libs/auth/src/index.js';
 import {
@@ -51,20 +48,17 @@ export async function readAttributes({
 }: Pick<Config, 'attributesSchema' | 'jwt'>): Promise<AttributesDefinition | undefined> {
   if (path === undefined) return undefined;
   const definition = await readSchemaFile(path);
-  const unknown = Object.keys(jwt?.attributeClaims ?? {}).find((name) => !definition.filters.has(name));
+  const bindable = bindableAttributes(definition);
+  const unknown = Object.keys(jwt?.attributeClaims ?? {}).find((name) => !bindable.has(name));
   if (unknown === undefined) return definition;
   throw new Error(
-    `AUTH_ATTRIBUTES: the schema declares no filter ${unknown}: add "x-filter": true to this property in ${path}`,
+    `AUTH_ATTRIBUTES: ${path} declares no property ${unknown} of type string, number, integer or boolean: add it`,
   );
 }
 
-/** Creates the missing indexes of filters and drops the others. Returns a line for each. */
-export function updateIndexes(
-  attributes: AttributesDefinition | undefined,
-  runner: QueryRunner,
-  signal?: AbortSignal,
-): Promise<string[]> {
-  return updateAttributeIndexes(runner, attributes?.filters.keys() ?? [], signal);
+/** Returns the attributes to which a caller can be bound, with their types. */
+export function bindableAttributes({ filters }: AttributesDefinition): AttributesDefinition['filters'] {
+  return new Map([...filters].filter(([, type]) => type !== 'strings'));
 }
 
 export interface AppOptions {
@@ -115,7 +109,6 @@ export class AppModule {
 
 function dataSourceModule({
   config,
-  attributes,
   databaseUrl,
   migrationUrl,
   migrationSetting: setting,
@@ -125,17 +118,11 @@ function dataSourceModule({
     useFactory: () => ({ ...connectionOptions(databaseUrl, entities, config.limits), toRetry: () => false }),
     dataSourceFactory: async (options) => {
       const logger = new Logger('Migrations');
-      const isEmbedded = config.databaseUrl === undefined;
-      const afterwards = async (runner: QueryRunner) => {
-        for (const line of await updateIndexes(attributes, runner, signal)) logger.log(line);
-      };
       const done = await migrate({
         url: migrationUrl,
         setting,
         migrations,
         signal,
-        // On another database, a start must not change what other instances use.
-        ...(isEmbedded && { afterwards }),
       });
       // A new database runs all migrations, so that is not worth a line.
       const level = done.length === migrations.length ? 'debug' : 'log';
@@ -165,10 +152,7 @@ async function authModule({
 }
 
 function timeLogModule({ config: { limits }, attributes }: AppOptions): DynamicModule {
-  const providers = attributes && [
-    ...attributeProviders({ useFactory: () => attributes }),
-    indexCheck('run npm run migrate'),
-  ];
+  const providers = attributes && [...attributeProviders({ useFactory: () => attributes })];
   return TimeLogModule.forRoot({ limits }, providers);
 }
 

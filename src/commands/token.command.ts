@@ -9,7 +9,7 @@ import {
   rotateToken,
   tokenTable,
 } from '../access-token/index.js';
-import { defaultScopes, migrations, readAttributes, scopes } from '../app.module.js';
+import { bindableAttributes, defaultScopes, migrations, readAttributes, scopes } from '../app.module.js';
 import { Database } from '../database/index.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
 import { parseOptions, UsageError, UUID } from './command-line.js';
@@ -44,7 +44,7 @@ create and rotate print the token as their last line. It cannot be shown again.`
       const config = context.settings();
       if (config.attributesSchema === undefined)
         throw new UsageError('--attribute needs the file that declares the attribute in ATTRIBUTES_SCHEMA');
-      filters = (await readAttributes(config))!.filters;
+      filters = bindableAttributes((await readAttributes(config))!);
     }
     return withTokens(context, parse(context.args, filters));
   },
@@ -140,7 +140,7 @@ function parseAttributes(texts: readonly string[], filters: AttributeTypes): New
     const type = filters.get(name);
     if (type === undefined)
       throw new UsageError(
-        `--attribute takes attributes of ATTRIBUTES_SCHEMA with "x-filter": true (${[...filters.keys()].join(', ') || 'there is none'}), and ${JSON.stringify(name)} is not one`,
+        `--attribute takes attributes of ATTRIBUTES_SCHEMA of type string, number, integer or boolean (${[...filters.keys()].join(', ') || 'there is none'}), and ${JSON.stringify(name)} is not one`,
       );
     if (Object.hasOwn(values, name)) throw new UsageError(`--attribute takes ${name} only once`);
     try {

@@ -47,9 +47,8 @@ export {
   type TimeLogValues,
 } from './domain/time-log.js';
 export { type TransactionHandle } from './domain/transaction-handle.js';
-export { indexedAttribute } from './infrastructure/attribute-condition.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
-export { DATABASE_CHECK, type DatabaseCheck, MIGRATION_ADVICE } from './infrastructure/schema-check.js';
+export { MIGRATION_ADVICE } from './infrastructure/schema-check.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
 export {

@@ -39,10 +39,6 @@ describe('the service with a schema of attributes', () => {
     messagesPort = await unusedPort();
     const MESSAGES_URL = `tcp://127.0.0.1:${messagesPort}`;
     settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: EXAMPLE, MESSAGES_URL };
-    expect(await runHere('migrate', [], settings)).toMatchObject({
-      code: 0,
-      stdout: 'created the index of attributes.userId\ncreated the index of attributes.billable\n',
-    });
     const scopes = ['read', 'write', 'correct'].flatMap((scope) => ['--scope', `time-logs:${scope}`]);
     token = lastLineOf(await runHere('token', ['create', '--name', 'boss', ...scopes], settings));
     ({ url } = await startHere(settings));
@@ -89,7 +85,7 @@ describe('the service with a schema of attributes', () => {
       properties: { attributes: { $ref: '#/components/schemas/Attributes' } },
     });
     expect(NewTimeLog!.required).toEqual(['projectId', 'duration', 'date', 'attributes']);
-    const added = ['attributes.userId', 'attributes.billable'];
+    const added = ['attributes.userId', 'attributes.billable', 'attributes.tags'];
     for (const [path, { get }] of Object.entries(paths)) {
       const before = committed.paths[path]!.get?.parameters ?? [];
       const isFiltered = [TIME_LOGS, `${TIME_LOGS}/totals`, `${TIME_LOGS}/export`].includes(path);
@@ -139,15 +135,39 @@ describe('the service with a schema of attributes', () => {
     await expect(starting).rejects.toThrow(/^[^\n]*ATTRIBUTES_SCHEMA[^\n]*$/);
   });
 
-  it('does not start without the index of a filter, which another schema drops', async () => {
-    const { ATTRIBUTES_SCHEMA, ...withoutSchema } = settings;
-    expect(ATTRIBUTES_SCHEMA).toBe(EXAMPLE);
-    expect(await runHere('migrate', [], withoutSchema)).toMatchObject({
-      code: 0,
-      stdout: 'dropped the index of attributes.billable\ndropped the index of attributes.userId\n',
-    });
-    await expect(startHere(settings)).rejects.toThrow(
-      /^attributes\.userId has no index: run npm run migrate$/,
+  it.each([
+    ['attributes.tags=a', 1],
+    ['attributes.tags=', 0],
+    ['attributes.tags=%5B%22a%22%5D', 0],
+    ['attributes.billable=false', 2],
+    ['attributes.userId=ada&attributes.billable=true&attributes.tags=a', 1],
+  ])('filters lists, totals and exports by %s', async (query, count) => {
+    const [list, totals, exported] = await Promise.all(
+      ['', '/totals', '/export'].map((path) => send(`${TIME_LOGS}${path}?${query}`)),
     );
+    expect([list, totals]).toMatchObject([
+      { body: { meta: { total: count } } },
+      { body: { meta: { count } } },
+    ]);
+    expect(exported!.headers.get('x-total-count')).toBe(String(count));
+    expect(list!.headers.get('link')).toContain(`<?${query}&page=1`);
+  });
+
+  it('starts with a narrower schema, whose logs keep what they have, and with the first one again', async () => {
+    const narrow = inFolder('narrow.json');
+    await writeFile(narrow, '{"type":"object","properties":{"billable":{"type":"boolean"}}}');
+    for (const [file, status] of [
+      [narrow, 400],
+      [EXAMPLE, 200],
+    ] as const) {
+      const service = await startHere({ DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: file });
+      const headers = { authorization: `Bearer ${token}` };
+      const filtered = await fetch(`${service.url}${TIME_LOGS}?attributes.userId=ada`, { headers });
+      const log = await fetch(`${service.url}${TIME_LOGS}/${ids[0]}`, { headers });
+      expect([filtered.status, await log.json()]).toMatchObject([
+        status,
+        { data: { attributes: { userId: 'ada', tags: ['a'] } } },
+      ]);
+    }
   });
 });

@@ -11,7 +11,6 @@ import type * as FeedFiles from '../../src/feed/index.js';
 import type * as Positions from '../../src/feed/infrastructure/keep-time-log-positions.js';
 import type * as TotalsFiles from '../../src/totals/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
-import type * as IndexFiles from '../../libs/attributes/src/attribute-indexes.js';
 import type * as AttributeFiles from '../../libs/attributes/src/schema-attributes.js';
 import type * as SchemaCheckFile from '../../src/time-log/infrastructure/schema-check.js';
 import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
@@ -32,7 +31,6 @@ const from = {
   schemaCheck: (await compiled('time-log/infrastructure/schema-check.js')) as typeof SchemaCheckFile,
   setup: (await compiled('database/setup/index.js')) as typeof Setup,
   attributes: (await compiled('../libs/attributes/src/schema-attributes.js')) as typeof AttributeFiles,
-  indexes: (await compiled('../libs/attributes/src/attribute-indexes.js')) as typeof IndexFiles,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
   totals: (await compiled('totals/index.js')) as typeof TotalsFiles,
   export: (await compiled('export/index.js')) as typeof ExportFiles,
@@ -68,7 +66,6 @@ export const { TypeOrmExportRepository } = from.export;
 export const { keepTimeLogPositions } = from.positions;
 export const { parseEventId, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
 export const { SchemaAttributes } = from.attributes;
-export const { indexFault, updateAttributeIndexes } = from.indexes;
 export type SchemaAttributes = AttributeFiles.SchemaAttributes;
 export type TimeLog = TimeLogFiles.TimeLog;
 export type PageRequest = TimeLogFiles.PageRequest;

@@ -1,10 +1,4 @@
-import {
-  ATTRIBUTE_NAME,
-  isTooLong,
-  MAX_ATTRIBUTE_LENGTH,
-  MAX_ATTRIBUTE_NUMBER,
-  MAX_ATTRIBUTES,
-} from '../../auth/src/index.js';
+import { isTooLong, MAX_ATTRIBUTE_LENGTH, MAX_ATTRIBUTE_NUMBER } from '../../auth/src/index.js';
 import { type Fault, faultOf } from '../../errors/src/index.js';
 import { type RequestAttributes, Omittable, Rule } from '../../strict-request/src/index.js';
 import {
@@ -32,32 +26,13 @@ const TYPES: Readonly<Record<AttributeType, readonly [isValid: (value: unknown) 
     number: [Number.isFinite, 'must be a number'],
     integer: [Number.isInteger, 'must be a whole number'],
     boolean: [(value) => typeof value === 'boolean', 'must be true or false'],
+    // A filter has one of the texts.
+    strings: [(value) => typeof value === 'string', 'must be a string'],
   };
 
 /** Returns the text of the rule for values of a type. */
 export function ruleOfType(type: AttributeType): string {
   return TYPES[type][1];
-}
-
-/** Returns filters. Throws a one-line Error for a name or a type that cannot be one. */
-export function filtersOf(entries: Iterable<readonly [name: string, type: unknown]>): AttributeFilters {
-  const filters = new Map(entries as Iterable<readonly [string, AttributeType]>);
-  if (filters.size > MAX_ATTRIBUTES)
-    throw new Error(`logs can be filtered by at most ${MAX_ATTRIBUTES} attributes`);
-  for (const [name, type] of filters) {
-    if (!ATTRIBUTE_NAME.test(name))
-      throw new Error(
-        `attributes.${name} cannot be a filter: its name must be a letter, and at most 31 letters, digits and _`,
-      );
-    if (!Object.hasOwn(TYPES, type))
-      throw new Error(`attributes.${name} cannot be a filter: its type must be ${oneOf(Object.keys(TYPES))}`);
-  }
-  return filters;
-}
-
-/** Returns a list such as `a, b or c`. */
-function oneOf(names: readonly string[]): string {
-  return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }
 
 /** Returns the faults of a filter from the code of a host. */
@@ -73,29 +48,24 @@ const TOO_MANY = faultOf('attributes', null, 'count', `must be at most ${MAX_VAL
   max: MAX_VALUES,
 });
 
-/** Returns the fault of an output of the schema that a filter could not find. */
-export function lengthFault(name: string, value: unknown): Fault | undefined {
-  if (typeof value !== 'string' || !isTooLong(value)) return undefined;
-  const text = `must be at most ${MAX_ATTRIBUTE_LENGTH} characters`;
-  return faultOf(`attributes.${name}`, value, 'length', text, { max: MAX_ATTRIBUTE_LENGTH });
-}
-
 function valueFault(name: string, type: AttributeType, value: unknown): Fault | undefined {
   const field = `attributes.${name}`;
-  const [isValid, rule] = TYPES[type];
+  const [isValid, typeRule] = TYPES[type];
   const isNumber = type === 'number' || type === 'integer';
   if (isNumber && typeof value === 'number' && Math.abs(value) > MAX_ATTRIBUTE_NUMBER)
     return faultOf(field, value, 'range', INEXACT, { min: -MAX_ATTRIBUTE_NUMBER, max: MAX_ATTRIBUTE_NUMBER });
-  if (!isValid(value)) return faultOf(field, null, 'type', rule, { type });
+  if (!isValid(value)) return faultOf(field, null, 'type', typeRule, { type });
   if (typeof value !== 'string') return undefined;
-  if (value === '') return faultOf(field, value, 'length', 'must not be empty', { min: 1 });
   const text = textFault(value);
-  return text === undefined ? lengthFault(name, value) : faultOf(field, value, 'characters', text);
+  if (text !== undefined) return faultOf(field, value, 'characters', text);
+  if (!isTooLong(value)) return undefined;
+  const rule = `must be at most ${MAX_ATTRIBUTE_LENGTH} characters`;
+  return faultOf(field, value, 'length', rule, { max: MAX_ATTRIBUTE_LENGTH });
 }
 
 /** Returns the value of a parameter: Infinity for a number that is not exact. In a message it may be JSON already. */
 function parse(type: AttributeType, sent: unknown): unknown {
-  if (type === 'string' || typeof sent !== 'string') return sent;
+  if (type === 'string' || type === 'strings' || typeof sent !== 'string') return sent;
   if (type === 'boolean') return sent === 'true' ? true : sent === 'false' ? false : sent;
   if (!JSON_NUMBER.test(sent)) return sent;
   return isExactText(sent) ? Number(sent) : Infinity;

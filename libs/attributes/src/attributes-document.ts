@@ -65,8 +65,11 @@ export function filterParameters(filters: AttributeFilters) {
     name: `attributes.${name}`,
     in: 'query',
     required: false,
-    description: `Only logs whose attribute \`${name}\` equals this value. At most 3 attributes at once. The cost grows with the number of logs that match.`,
-    schema: type === 'string' ? { type, minLength: 1, maxLength: MAX_ATTRIBUTE_LENGTH } : { type },
+    description: `Only logs whose attribute \`${name}\` ${type === 'strings' ? 'contains this text' : 'equals this value'}. At most 3 attributes at once. The cost grows with the number of logs that match.`,
+    schema:
+      type === 'string' || type === 'strings'
+        ? { type: 'string', maxLength: MAX_ATTRIBUTE_LENGTH }
+        : { type },
   }));
 }
 

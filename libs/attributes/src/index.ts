@@ -2,14 +2,13 @@
 
 export { type AttributeFilters, parseAttribute } from './attribute-filters.js';
 export { attributeProviders } from './attribute-providers.js';
-export { indexCheck, updateAttributeIndexes } from './attribute-indexes.js';
 export {
   attributesIn30,
   filterParameters,
   requiresAttributes,
   withAttributes,
 } from './attributes-document.js';
-export { type FilterNames, hostFilters } from './host-filters.js';
+export { hostFilters } from './schema-filters.js';
 export { type AttributesDefinition, readSchemaFile } from './schema-file.js';
 export { deepFreeze, jsonCopy, jsonFault } from './json.js';
 export type { AttributesOf, AttributesSchema, SentAttributesOf } from './schema-attributes.js';

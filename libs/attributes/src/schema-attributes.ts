@@ -6,7 +6,7 @@ import {
   isPlainObject,
   TimeLogAttributes,
 } from '../../../src/time-log/index.js';
-import { type AttributeFilters, filterValuesFaults, lengthFault } from './attribute-filters.js';
+import { type AttributeFilters, filterValuesFaults } from './attribute-filters.js';
 import { issueFaults, type SchemaIssue } from './attribute-issues.js';
 import { deepFreeze, type JsonBounds, jsonCopy, jsonFault } from './json.js';
 
@@ -95,15 +95,10 @@ export class SchemaAttributes extends TimeLogAttributes {
     }
     // Hooks must not change the attributes that are stored.
     const stored = deepFreeze(jsonCopy(output)) as Attributes;
-    const faults = [...this.filters.keys()].map((name) => lengthFault(name, valueOf(stored, name)));
-    return { faults: faults.filter((one) => one !== undefined), input, output: stored };
+    return { faults: [], input, output: stored };
   }
 
   private objectFault(value: unknown): string | undefined {
     return isPlainObject(value) ? jsonFault(value, this.bounds) : 'must be an object';
   }
-}
-
-function valueOf(attributes: Attributes, name: string): unknown {
-  return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
 }

@@ -1,13 +1,14 @@
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
 import { readTextFile } from '../../strict-url/src/index.js';
 import { type AttributeType, isPlainObject } from '../../../src/time-log/index.js';
-import { type AttributeFilters, filtersOf, ruleOfType } from './attribute-filters.js';
+import { type AttributeFilters, ruleOfType } from './attribute-filters.js';
 import type { SchemaIssue } from './attribute-issues.js';
 import { jsonFault } from './json.js';
 import { addExactKeywords, requireFormats, requireKeywords, schemasIn } from './json-schema.js';
 import { type AttributesSchema, OWN_VENDOR } from './schema-attributes.js';
+import { filtersIn } from './schema-filters.js';
 
-/** A schema of attributes, and those by which logs can be filtered. */
+/** A schema of attributes, and its properties by which logs can be filtered. */
 export interface AttributesDefinition {
   readonly schema: AttributesSchema;
   readonly filters: AttributeFilters;
@@ -15,13 +16,8 @@ export interface AttributesDefinition {
   readonly jsonSchema?: object;
 }
 
-/** The keyword of a property by which logs can be filtered. */
+/** A keyword of 0.3, which has no effect. */
 const FILTER = 'x-filter';
-
-interface JsonSchema {
-  readonly type?: unknown;
-  readonly properties?: Readonly<Record<string, { readonly type?: unknown; readonly [FILTER]?: boolean }>>;
-}
 
 /** Reads a file with a JSON Schema (2020-12) for an object. Throws a one-line Error that says what to do. */
 export async function readSchemaFile(path: string): Promise<AttributesDefinition> {
@@ -38,7 +34,7 @@ export async function readSchemaFile(path: string): Promise<AttributesDefinition
 const ROOT = 'attributes';
 
 async function definitionOf(json: unknown): Promise<AttributesDefinition> {
-  const jsonSchema = Object(json) as JsonSchema;
+  const jsonSchema = Object(json) as { readonly type?: unknown };
   if (jsonSchema.type !== 'object') throw new Error('it lacks "type": "object"');
   // Loaded only if a schema is used.
   const ajvModule = await import('ajv/dist/2020.js');
@@ -51,7 +47,7 @@ async function definitionOf(json: unknown): Promise<AttributesDefinition> {
     ownProperties: true,
   });
   addExactKeywords(ajv, ajvModule);
-  ajv.addKeyword({ keyword: FILTER, schemaType: 'boolean' });
+  ajv.addKeyword(FILTER);
   ajv.addSchema(jsonSchema, ROOT);
   requireKeywords(jsonSchema, [FILTER]);
   const text = JSON.stringify(jsonSchema);
@@ -59,10 +55,6 @@ async function definitionOf(json: unknown): Promise<AttributesDefinition> {
   requireFormats(jsonSchema, ajv);
   const isValid = ajv.getSchema(ROOT)!;
   requireDefaults(jsonSchema, ajv);
-
-  const filters = Object.entries(jsonSchema.properties ?? {}).filter(([, property]) => property[FILTER]);
-  if (text.split(`"${FILTER}":true`).length - 1 > filters.length)
-    throw new Error(`${FILTER} is only for the properties of the outermost object`);
   const validate = (sent: unknown) => {
     // Copied, since defaults are written into it.
     const value = copyForAjv(sent ?? {});
@@ -78,7 +70,7 @@ async function definitionOf(json: unknown): Promise<AttributesDefinition> {
       jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
     },
   };
-  return { schema, filters: filtersOf(filters.map(([name, { type }]) => [name, type])), jsonSchema };
+  return { schema, filters: filtersIn(jsonSchema), jsonSchema };
 }
 
 /** Returns a copy of JSON whose objects inherit nothing: ajv takes an inherited `constructor` for an attribute. */

@@ -31,7 +31,6 @@ export {
   type AttributesOf,
   type AttributesSchema,
   type SentAttributesOf,
-  updateAttributeIndexes as attributeIndexes,
 } from '../../attributes/src/index.js';
 export {
   type BatchedTimeLogHooks,

@@ -1,6 +1,5 @@
 import type { OnApplicationShutdown, Type } from '@nestjs/common';
-import type { DataSource, DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
-import { indexCheck, updateAttributeIndexes } from '../../attributes/src/index.js';
+import type { DataSource, DataSourceOptions, MigrationInterface } from 'typeorm';
 import { hasAtAfterAuthority, isDecodable } from '../../strict-url/src/index.js';
 import { connectionOptions, migrate, openDataSource } from '../../../src/database/setup/index.js';
 import { timeLogEntities, type TimeLogLimits, timeLogMigrations } from '../../../src/time-log/index.js';
@@ -12,11 +11,6 @@ const POOL_SIZE = 10;
 /** Advice for a start with `migrate: false` that lacks tables. */
 export const ADVICE = `remove migrate: false of connection, with ${ROLE_SETTING} if the role of ${SETTING} may not change the schema`;
 
-/** Ends a start that lacks the index of a filter. The start over a connection creates it. */
-export const INDEX_CHECK = indexCheck(
-  'call attributeIndexes in a migration with transaction = false, or remove migrate: false of connection',
-);
-
 /** The database of time logs in an app without a DataSource. Options that are not explained are those of TypeORM. */
 export interface TimeLogConnection extends Pick<
   Extract<DataSourceOptions, { type: 'postgres' }>,
@@ -24,8 +18,7 @@ export interface TimeLogConnection extends Pick<
 > {
   readonly url: string;
   /**
-   * Whether the start runs pending migrations and updates the indexes of attributes, one instance at a time, and
-   * creates the schema. The default is true.
+   * Whether the start runs pending migrations, one instance at a time, and creates the schema. The default is true.
    */
   readonly migrate?: boolean | undefined;
   /** The URL with a role that may change the schema. The default is `url`. */
@@ -49,11 +42,7 @@ export class OwnDataSource implements OnApplicationShutdown {
    * Migrates and connects as the service does. Throws an Error with a one-line message if an option is unknown, or
    * the database is unreachable, rejects the connection or is not suitable.
    */
-  static async open(
-    connection: TimeLogConnection,
-    { deadline }: TimeLogLimits,
-    filters: Iterable<string> = [],
-  ): Promise<OwnDataSource> {
+  static async open(connection: TimeLogConnection, { deadline }: TimeLogLimits): Promise<OwnDataSource> {
     requireKnown(connection);
     const {
       url,
@@ -73,9 +62,6 @@ export class OwnDataSource implements OnApplicationShutdown {
         roleSetting: ROLE_SETTING,
         migrations: [...timeLogMigrations, ...migrations],
         options,
-        afterwards: async (runner: QueryRunner) => {
-          await updateAttributeIndexes(runner, filters);
-        },
       });
     }
     const limits = connectionOptions(url, [...timeLogEntities, ...entities], { poolSize, deadline });

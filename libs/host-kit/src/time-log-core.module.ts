@@ -12,7 +12,6 @@ import {
   WRITE_LIMITS,
   type WriteLimits,
 } from '../../../src/time-log/index.js';
-import { INDEX_CHECK } from './own-data-source.js';
 import { HookedWrites } from './hooks/hooked-writes.js';
 import { SharedCreates } from './hooks/shared-creates.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
@@ -29,7 +28,8 @@ export const HOST_PARTS = {
     ...attributeProviders({
       inject: [TIME_LOG_OPTIONS],
       useFactory: ({ attributes: schema, filters }: TimeLogCoreOptions) => {
-        if (schema) return { schema, filters: hostFilters(schema, filters) };
+        if (schema)
+          return { schema, filters: filters ? new Map(Object.entries(filters)) : hostFilters(schema) };
         if (filters)
           throw new Error('filters need the option attributes: pass a schema with these attributes');
         return undefined;
@@ -62,7 +62,6 @@ export const HOST_PARTS = {
       useFactory: (database: Database | undefined, limits: WriteLimits, attributes: TimeLogAttributes) =>
         new TypeOrmTimeLogRepository(database ?? throwMissingDataSource(), limits, attributes),
     },
-    INDEX_CHECK,
   ],
   exports: [...TIME_LOG_PARTS.exports, TimeLogHealth],
 } satisfies ModuleMetadata;

@@ -15,15 +15,15 @@ import { HOST_FILTER } from '../../errors/src/index.js';
 import { type CallerResolver, HOST_GUARD } from '../../auth/src/index.js';
 import { Database, databaseProvider, registerEntities } from '../../../src/database/index.js';
 import {
+  type AttributeType,
   limitsOf,
   MIGRATION_ADVICE,
   TIME_LOG_OPTIONS,
-  TimeLogAttributes,
   timeLogEntities,
   type TimeLogOptions,
   TimeLogService,
 } from '../../../src/time-log/index.js';
-import type { AttributesSchema, FilterNames } from '../../attributes/src/index.js';
+import type { AttributesSchema } from '../../attributes/src/index.js';
 import { type BatchedTimeLogHooks, TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
 import { ADVICE, OwnDataSource, type TimeLogConnection } from './own-data-source.js';
 import type { EnabledRoutes } from './routes/enabled-routes.js';
@@ -47,10 +47,10 @@ export interface TimeLogCoreOptions extends TimeLogOptions {
    */
   readonly attributes?: AttributesSchema | undefined;
   /**
-   * The attributes by which logs can be filtered, and callers bound: their names, or an object with their types if the
-   * schema has no `jsonSchema`.
+   * The attributes by which logs can be filtered, and callers bound, with their types; `strings` is an array of
+   * strings. The default is the properties of the JSON Schema that the schema gives.
    */
-  readonly filters?: FilterNames | undefined;
+  readonly filters?: Readonly<Record<string, AttributeType>> | undefined;
   /** The hooks that run before a log is recorded, corrected or deleted, and in the same transaction. */
   readonly hooks?: Part<TimeLogHooks> | Injected<BatchedTimeLogHooks> | BatchedHooks | undefined;
   /** The modules that the hooks, guard and filter need. */
@@ -137,7 +137,7 @@ const CORE_OPTIONS = {
   dataSource: ['static', isText, 'the name of a DataSource'],
   connection: ['value', isObject, 'an object such as { url }'],
   attributes: ['value', isSchema, 'a Standard Schema, such as one of zod'],
-  filters: ['value', isFilters, "an array of names of attributes, or an object such as { userId: 'string' }"],
+  filters: ['value', isFilters, "an object such as { userId: 'string' }"],
   hooks: ['instance', (value) => isPart(value, 'before', 'within'), partForm('before or within')],
   imports: ['static', Array.isArray, 'an array of modules'],
   isGlobal: ['static', isBoolean, 'true or false'],
@@ -234,7 +234,7 @@ function isSchema(value: unknown): boolean {
 }
 
 function isFilters(value: unknown): boolean {
-  return Array.isArray(value) ? value.every(isText) : isObjectOf(value, isText);
+  return !Array.isArray(value) && isObjectOf(value, isText);
 }
 
 function isLimit(value: unknown, name: string): boolean {
@@ -283,9 +283,9 @@ function databaseProviders(name: string | undefined): Provider[] {
   return [
     {
       provide: OwnDataSource,
-      inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
-      useFactory: ({ connection, limits }: TimeLogCoreOptions, { filters }: TimeLogAttributes) =>
-        connection && OwnDataSource.open(connection, limitsOf(limits), filters.keys()),
+      inject: [TIME_LOG_OPTIONS],
+      useFactory: ({ connection, limits }: TimeLogCoreOptions) =>
+        connection && OwnDataSource.open(connection, limitsOf(limits)),
     },
     {
       provide: MIGRATION_ADVICE,

@@ -36,8 +36,6 @@ export interface MigrateOptions {
   readonly migrations: NonNullable<DataSourceOptions['migrations']>;
   /** Options of a DataSource, such as its schema, which is created. */
   readonly options?: Partial<ReturnType<typeof plainOptions>>;
-  /** Runs after the migrations, outside of a transaction. The DataSource of the runner has a second connection. */
-  readonly afterwards?: ((runner: QueryRunner) => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,14 +45,12 @@ export interface MigrateOptions {
  * unreachable or rejects the connection.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { signal, afterwards } = options;
+  const { signal } = options;
   const dataSource = await connect(options);
   try {
     await requireSuitableDatabase(dataSource, options.setting);
     await createSchema(dataSource);
-    const done = await runPending(dataSource, signal);
-    if (afterwards) await withRunner(dataSource, afterwards);
-    return done;
+    return await runPending(dataSource, signal);
   } catch (error) {
     if (signal?.aborted || error instanceof UnsuitableDatabaseError) throw error;
     throw new Error(
@@ -63,18 +59,6 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     );
   } finally {
     await dataSource.destroy();
-  }
-}
-
-async function withRunner(
-  dataSource: DataSource,
-  act: (runner: QueryRunner) => Promise<void>,
-): Promise<void> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    await act(runner);
-  } finally {
-    await runner.release();
   }
 }
 

@@ -30,7 +30,7 @@ export function pageLinks(
   const values = Object.entries(attributes).map(([name, value]) => [`attributes.${name}`, value] as const);
   const filter = [
     ...Object.entries({ projectId: projectIds?.join(), from: period.from, to: period.to }),
-    ...values.map(([name, value]) => [name, encodeURIComponent(value)] as const),
+    ...values.map(([name, value]) => [name, encodeURIComponent(String(value))] as const),
     ['by', by] as const,
   ]
     .filter(([, value]) => value !== undefined)

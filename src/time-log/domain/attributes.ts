@@ -10,15 +10,15 @@ const NO_ATTRIBUTES: Fault = {
 };
 const NONE: ConvertedAttributes = { faults: [] };
 
-/** The type of the values of an attribute. */
-export type AttributeType = 'string' | 'number' | 'integer' | 'boolean';
+/** The type of the values of an attribute. `strings` is an array of texts. */
+export type AttributeType = 'string' | 'number' | 'integer' | 'boolean' | 'strings';
 
 /** The attributes of time logs: none. A subclass of the host kit accepts those that obey a schema. */
 export class TimeLogAttributes {
   /** Whether logs have attributes. */
   readonly areKnown: boolean = false;
 
-  /** The attributes by which logs can be filtered, and callers bound. */
+  /** The attributes by which logs can be filtered, and callers bound, but not to arrays. */
   readonly filters: ReadonlyMap<string, AttributeType> = new Map();
 
   /**

@@ -3,6 +3,9 @@ import type { Attributes } from './time-log.js';
 /** The values that attributes must have, by their names. Numbers are equal if their values are: 1 and 1.0. */
 export type AttributeValues = Readonly<Record<string, string | number | boolean>>;
 
+/** The values of a filter. An array must be contained. */
+export type MatchedValues = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
 /** The projects whose logs a caller may read and change: all, or a list of ids in lower case. */
 export type ProjectAccess = 'all' | readonly string[];
 

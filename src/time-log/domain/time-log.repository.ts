@@ -1,5 +1,5 @@
 import type { ErrorKind } from '../../../libs/errors/src/domain-error.js';
-import type { AttributeValues, TimeLogAccess } from './time-log-access.js';
+import type { MatchedValues, TimeLogAccess } from './time-log-access.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { PageRequest } from './page-request.js';
 import type { Period } from './period.js';
@@ -13,7 +13,7 @@ export interface TimeLogFilter {
   readonly projectIds?: readonly string[] | undefined;
   readonly period: Period;
   /** The values that the attributes of the logs must have. */
-  readonly attributes?: AttributeValues | undefined;
+  readonly attributes?: MatchedValues | undefined;
 }
 
 /** The logs of one page, and the number of matching logs, from one snapshot. */

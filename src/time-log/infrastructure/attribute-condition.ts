@@ -2,38 +2,21 @@ import { attributesIn, type TimeLogAccess } from '../domain/time-log-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import { projectsOf } from './access-condition.js';
 
-/** The maximum size of a text that an index of attributes holds: 255 characters of four bytes. */
-const MAX_INDEXED_BYTES = 1_020;
-
-/** Returns the SQL of a text: a parameter or a literal. */
+/** Returns the parameter of a text. */
 type Bind = (text: string) => string;
 
 /**
- * Returns the SQL of an attribute in the indexes; null if it is too long for them. The indexes are not partial: the
- * planner would ignore their statistics, and not know how many logs have a value.
- */
-export function indexedAttribute(name: string, row = ''): string {
-  const key = `E'${name.replace(/['\\]/g, '$&$&')}'`;
-  const column = `${row}attributes`;
-  return `(case when octet_length(${column} ->> ${key}) <= ${MAX_INDEXED_BYTES} then ${column} -> ${key} end)`;
-}
-
-/**
  * Returns the condition on the attributes of `log` that a filter and an access make; undefined if they make none.
- * Jsonb compares numbers by value.
+ * Both must hold: a filter never replaces a bound. Jsonb compares numbers by value.
  */
 export function attributeCondition(
   { attributes }: TimeLogFilter,
   access: TimeLogAccess,
   bind: Bind,
 ): string | undefined {
-  const bound = attributesIn(access);
-  if (!attributes && !bound) return undefined;
-  const required = [...Object.entries(attributes ?? {}), ...Object.entries(bound ?? {})];
-  const conditions = required.map(
-    ([name, value]) => `${indexedAttribute(name, 'log.')} = ${bind(JSON.stringify(value))}::jsonb`,
-  );
-  return conditions.join(' and ') || 'true';
+  const required = [attributes, attributesIn(access)].filter((values) => values !== undefined);
+  if (required.length === 0) return undefined;
+  return required.map((values) => `log.attributes @> ${bind(JSON.stringify(values))}::jsonb`).join(' and ');
 }
 
 /** The logs that match a filter with attributes. */

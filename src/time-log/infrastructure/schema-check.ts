@@ -1,5 +1,4 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit, Optional } from '@nestjs/common';
-import type { Database } from '../../database/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { TimeLog } from '../domain/time-log.js';
 import { schemaTakenError } from './storage-errors.js';
@@ -9,10 +8,6 @@ import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
 /** The token of an optional text that says how to create missing tables. */
 export const MIGRATION_ADVICE = Symbol.for('time-logs.MIGRATION_ADVICE');
-
-/** The token of an optional check of a database that has all tables. It throws an Error that says what to do. */
-export const DATABASE_CHECK = Symbol.for('time-logs.DATABASE_CHECK');
-export type DatabaseCheck = (database: Database) => Promise<void>;
 
 /** The database functions that the repositories and the sweep call. */
 const ROUTINES = [
@@ -34,7 +29,6 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
     @Optional()
     @Inject(MIGRATION_ADVICE)
     private readonly advice = 'add timeLogMigrations to the migrations of the DataSource, and run them',
-    @Optional() @Inject(DATABASE_CHECK) private readonly check?: DatabaseCheck,
   ) {}
 
   /** Throws DomainError SERVICE_UNAVAILABLE if the database is unavailable. */
@@ -48,7 +42,6 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
     if (!database.isOpen) return;
     try {
       await requireTables(this.repository, this.advice);
-      await this.check?.(database);
     } catch (error) {
       // An unavailable database may be complete.
       if (!(error instanceof DomainError)) throw error;

@@ -100,6 +100,8 @@ Entity('time_logs', { synchronize: false })(TimeLog);
 Index('time_logs_project_id_date_id_idx', ['projectId', 'date', 'id'])(TimeLog);
 Index('time_logs_date_id_idx', ['date', 'id'])(TimeLog);
 Index('time_logs_position_id_idx', ['position', 'id'])(TimeLog);
+// TypeORM has no operator classes.
+Index('time_logs_attributes_idx', { synchronize: false })(TimeLog);
 Check('time_logs_id_is_uuidv7', `substr((id)::text, 15, 1) = '7'::text`)(TimeLog);
 Check('time_logs_duration_is_positive', `duration > 0 AND duration < 'Infinity'`)(TimeLog);
 Check('time_logs_duration_is_within_double', 'duration BETWEEN 5e-324 AND 1.7976931348623157e308')(TimeLog);

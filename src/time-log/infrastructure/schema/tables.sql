@@ -22,6 +22,8 @@ alter table {{time_logs}} add constraint time_logs_duration_is_within_double
 create index time_logs_project_id_date_id_idx on {{time_logs}} (project_id, date, id);
 create index time_logs_date_id_idx on {{time_logs}} (date, id);
 create index time_logs_position_id_idx on {{time_logs}} ("position", id);
+-- For filters by attributes, and callers that are bound to them.
+create index time_logs_attributes_idx on {{time_logs}} using gin (attributes jsonb_path_ops) where attributes is not null;
 
 create table {{time_log_keys}} (
   principal text not null,

@@ -8,6 +8,21 @@ delete from {{time_log_months}}
  where part = 0 and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}';
 delete from {{time_log_decades}} where part = 0 and total = 0 and duration = 0;
 
+-- The indexes of filters, one for each attribute, which one index replaces.
+do $do$
+declare
+  old regclass;
+begin
+  for old in
+    select indexrelid from pg_index join pg_class on oid = indexrelid
+     where indrelid = '{{time_logs'}}'::regclass and relname like '%time\_logs\_attribute\_%\_idx'
+  loop
+    execute format('drop index %s', old);
+  end loop;
+end
+$do$;
+create index time_logs_attributes_idx on {{time_logs}} using gin (attributes jsonb_path_ops) where attributes is not null;
+
 drop function
   {{time_log_sum}}(uuid, date, date),
   {{time_log_sum_of}}(uuid[], date, date),
