@@ -76,8 +76,8 @@ describe('the package for hosts', () => {
     );
   });
 
-  it('shares with its host what a host has, brings one small package, and pins nothing', () => {
-    expect(Object.keys(manifest.dependencies)).toEqual(['passport-http-bearer']);
+  it('shares with its host what a host has, brings two small packages, and pins nothing', () => {
+    expect(Object.keys(manifest.dependencies)).toEqual(['lru-cache', 'passport-http-bearer']);
     expect(Object.keys(manifest.peerDependencies)).toEqual([
       ...[
         '@nats-io/jetstream',
