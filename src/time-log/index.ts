@@ -13,10 +13,12 @@ export { entityTagOf } from './domain/entity-tag.js';
 export { type AttributeType, TimeLogAttributes } from './domain/attributes.js';
 export {
   fingerprintOf,
+  fingerprintOfAll,
   type IdempotencyKey,
   idempotencyKeyFault,
   idempotencyKeyOf,
   mapKeyOf,
+  type RequestKey,
 } from './domain/idempotency-key.js';
 export { type PageInput, PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';
@@ -30,6 +32,8 @@ export {
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { itemsOf } from './domain/time-log-item.js';
 export {
+  type AnsweredLog,
+  type RecordingOptions,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,

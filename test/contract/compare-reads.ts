@@ -146,7 +146,7 @@ export async function compareChanges(
   values: Partial<TimeLogValues>,
 ): Promise<void> {
   const log = newLog(values);
-  await store.repository.add(log);
+  await store.repository.record([log]);
   const seen = <T>(one: T) => (isVisible ? one : undefined);
   const moved = { ...normalizedValues(log), projectId: ONE, duration: 2 };
   const correction = TimeLog.record({ ...moved, attributes: undefined }, log.id);

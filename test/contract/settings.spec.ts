@@ -25,6 +25,7 @@ import {
   TypeOrmTotalsRepository,
 } from '../support/storage.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { recordOnce } from '../support/record-once.js';
 
 const ANY_ATTRIBUTES = new SchemaAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
@@ -57,15 +58,18 @@ async function life({ url }: TestDatabase): Promise<unknown> {
       (await feed.eventsAfter(undefined, 50)).map(({ type, log, time }) => [type, log, typeof time]);
     await new SchemaCheck(repository).onApplicationBootstrap();
     await repository.keepPositions();
-    await Promise.all([1, 2, 3].map((number) => repository.add(logNumber(number))));
+    await Promise.all([1, 2, 3].map((number) => repository.record([logNumber(number)])));
     const key = { caller: 'somebody', text: `it's \\ "a" key` };
-    const keyed = [await repository.addOnce(logNumber(4), key), await repository.addOnce(logNumber(4), key)];
+    const keyed = [
+      await recordOnce(repository, logNumber(4), key),
+      await recordOnce(repository, logNumber(4), key),
+    ];
     const first = await happened();
     // As a restore does. From now on the feed reads by how much it has moved.
     await dataSource.transaction('READ COMMITTED', async (manager) => {
       await manager.query('select move_time_log_positions()');
     });
-    await repository.add(logNumber(5));
+    await repository.record([logNumber(5)]);
     const changes = [
       await repository.correct(logNumber(3, 1e-7), ALL_PROJECTS),
       await repository.correct(logNumber(3, 1e-7), ALL_PROJECTS),

@@ -16,6 +16,7 @@ import { ALL_PROJECTS, PageRequest, Period, SchemaAttributes, TimeLog } from '..
 import { compareExport } from './compare-export.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
 import { useRepository } from './use-repository.js';
+import { recordAllOnce, recordOnce } from '../support/record-once.js';
 
 const PAGE = PageRequest.of(1, 50);
 
@@ -86,7 +87,7 @@ describe('attributes in the store', () => {
     const logs: TimeLog[] = [];
     for (const attributes of samples) {
       const log = newLog({ projectId, attributes });
-      await store.repository.add(log);
+      await store.repository.record([log]);
       logs.push((await store.repository.get(log.id, ALL_PROJECTS))!);
     }
     const exports = new ExportService(store.exports, ANY_ATTRIBUTES);
@@ -95,7 +96,7 @@ describe('attributes in the store', () => {
 
   it.each(SAMPLES)('keeps %s unchanged', async (_what, attributes) => {
     const log = newLog({ attributes });
-    await store.repository.add(log);
+    await store.repository.record([log]);
     expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(log);
     expect((await store.repository.get(log.id, ALL_PROJECTS))!.attributes).toEqual(attributes);
     expect(await logsOf(log)).toEqual([log]);
@@ -104,7 +105,7 @@ describe('attributes in the store', () => {
 
   it('keeps a log without attributes, which has no such property', async () => {
     const [one, other] = [newLog(), newLog({ attributes: { other: 1 } })];
-    await Promise.all([one, other].map((log) => store.repository.add(log)));
+    await Promise.all([one, other].map((log) => store.repository.record([log])));
     const found = await store.repository.get(one.id, ALL_PROJECTS);
     expect(found).toEqual(one);
     expect('attributes' in found!).toBe(false);
@@ -117,7 +118,7 @@ describe('attributes in the store', () => {
       ...SAMPLES.map(([, attributes]) => newLog({ attributes, projectId })),
       newLog({ projectId }),
     ];
-    for (const log of logs) await store.repository.add(log);
+    for (const log of logs) await store.repository.record([log]);
     const query = [{ projectIds: [projectId], period: Period.of() }, PAGE, ALL_PROJECTS] as const;
     const { items, total } = await store.repository.items(...query);
     const parsed = (texts: Iterable<string>) => Array.from(texts, (text) => JSON.parse(text) as unknown);
@@ -127,7 +128,7 @@ describe('attributes in the store', () => {
 
   it('corrects attributes, also alone, and publishes the correction', async () => {
     const log = newLog({ attributes: { a: 1 } });
-    await store.repository.add(log);
+    await store.repository.record([log]);
     let stored = log;
     for (const attributes of [{ a: 2 }, { a: 2, b: {} }, undefined, {}]) {
       const correction = corrected(log, attributes);
@@ -145,7 +146,7 @@ describe('attributes in the store', () => {
 
   it('keeps attributes that a correction without an expected log lacks', async () => {
     const log = newLog({ attributes: { a: 1, b: { c: [1] } } });
-    await store.repository.add(log);
+    await store.repository.record([log]);
     const correction = corrected(log, undefined, { duration: 2 });
     const stored = corrected(log, log.attributes, { duration: 2 });
     expect(await store.repository.correct(correction, ALL_PROJECTS)).toEqual(stored);
@@ -156,12 +157,12 @@ describe('attributes in the store', () => {
 
   it('publishes no correction that changes nothing, whatever the order of properties', async () => {
     const log = newLog({ attributes: { a: 1, b: { c: [1, 2], d: null } } });
-    await store.repository.add(log);
+    await store.repository.record([log]);
     const same = { b: { d: null, c: [1, 2] }, a: 1.0 };
     expect(await store.repository.correct(corrected(log, same), ALL_PROJECTS)).toEqual(log);
     expect(await store.repository.correct(corrected(log), ALL_PROJECTS)).toEqual(log);
     const last = newLog();
-    await store.repository.add(last);
+    await store.repository.record([last]);
     await published(last, 'created');
     await published(log, 'created');
   });
@@ -171,10 +172,10 @@ describe('attributes in the store', () => {
     const logWith = (attributes?: Attributes) => newLog({ projectId, attributes });
     const key = { caller: randomUUID(), text: 'key' };
     const first = logWith({ a: 1, b: 2 });
-    expect(await store.repository.addOnce(first, key)).toBe(first.id);
-    expect(await store.repository.addOnce(logWith({ b: 2, a: 1 }), key)).toBe(first.id);
+    expect(await recordOnce(store.repository, first, key)).toBe(first.id);
+    expect(await recordOnce(store.repository, logWith({ b: 2, a: 1 }), key)).toBe(first.id);
     for (const other of [undefined, {}, { a: 1 }, { a: 1, b: '2' }, { a: 1, b: 2, c: null }]) {
-      await expect(store.repository.addOnce(logWith(other), key)).rejects.toMatchObject({
+      await expect(recordOnce(store.repository, logWith(other), key)).rejects.toMatchObject({
         code: 'IDEMPOTENCY_KEY_REUSED',
       });
     }
@@ -190,18 +191,18 @@ describe('attributes in the store', () => {
     ];
     const key = { caller: randomUUID(), text: 'key' };
     const batch = batchWith({ a: 1, b: 2 });
-    await store.repository.addAllOnce(batch, key);
+    await recordAllOnce(store.repository, batch, key);
     expect((await logsOf(batch[0]!)).toReversed()).toEqual(batch);
     const ids = batch.map(({ id }) => id);
-    expect(await store.repository.addAllOnce(batchWith({ b: 2, a: 1 }), key)).toEqual(ids);
-    await expect(store.repository.addAllOnce(batchWith({ a: 1 }), key)).rejects.toMatchObject({
+    expect(await recordAllOnce(store.repository, batchWith({ b: 2, a: 1 }), key)).toEqual(ids);
+    await expect(recordAllOnce(store.repository, batchWith({ a: 1 }), key)).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     });
   });
 
   const filtered = newLogs(FILTERED);
   beforeAll(async () => {
-    for (const log of filtered) await store.repository.add(log);
+    for (const log of filtered) await store.repository.record([log]);
   });
   it.each(FILTERS)('reads the logs with the attributes %j within an access to %j', async (own, bound) => {
     await compareReads(store, filtered, own, bound);

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newLog } from '../support/new-log.js';
 import { ALL_PROJECTS, PageRequest, Period, type TimeLog } from '../support/storage.js';
 import { useRepository } from './use-repository.js';
+import { keyOfBatch, keyOfLog, recordAllOnce, recordOnce } from '../support/record-once.js';
 
 const REUSED = { code: 'IDEMPOTENCY_KEY_REUSED' };
 
@@ -24,59 +25,65 @@ describe('the store adds a batch', () => {
     const batch = Array.from({ length: 1000 }, (_, index) =>
       newLog({ projectId, duration: 0.1 + index, description: `'${index}", {}\n\\` }),
     );
-    await store.repository.addAll(batch);
+    await store.repository.record(batch);
     expect(await storedIn(projectId)).toEqual(batch);
   });
 
   it('as a whole or not at all', async () => {
     const projectId = randomUUID();
     const [known, ...others] = newBatch(projectId, 1, 2, 3);
-    await store.repository.add(known!);
+    await store.repository.record([known!]);
     const batch = [others[0]!, known!, others[1]!];
-    await expect(store.repository.addAll(batch)).rejects.toThrow();
+    await expect(store.repository.record(batch)).rejects.toThrow();
     const key = newKey();
-    await expect(store.repository.addAllOnce(batch, key)).rejects.toThrow();
+    await expect(recordAllOnce(store.repository, batch, key)).rejects.toThrow();
     expect(await storedIn(projectId)).toEqual([known]);
-    expect(await store.repository.addAllOnce(others, key)).toEqual(idsOf(others));
+    expect(await recordAllOnce(store.repository, others, key)).toEqual(idsOf(others));
     expect(await storedIn(projectId)).toEqual([known, ...others]);
   });
 
   it('once per key, and returns the ids of the first batch to retries', async () => {
     const [projectId, key] = [randomUUID(), newKey()];
     const first = newBatch(projectId, 1, 2);
-    expect(await store.repository.knownAll(first, key)).toBe(undefined);
-    expect(await store.repository.addAllOnce(first, key)).toEqual(idsOf(first));
-    expect(await store.repository.addAllOnce(newBatch(projectId, 1, 2), key)).toEqual(idsOf(first));
-    expect(await store.repository.knownAll(newBatch(projectId, 1, 2), key)).toEqual(idsOf(first));
+    expect(await store.repository.findByKey(keyOfBatch(first, key))).toBe(undefined);
+    expect(await recordAllOnce(store.repository, first, key)).toEqual(idsOf(first));
+    expect(await recordAllOnce(store.repository, newBatch(projectId, 1, 2), key)).toEqual(idsOf(first));
+    expect(await store.repository.findByKey(keyOfBatch(newBatch(projectId, 1, 2), key))).toEqual(
+      first.map((log) => ({ ...(log as object) })),
+    );
     expect(await storedIn(projectId)).toEqual(first);
     const other = newBatch(projectId, 1, 2);
-    expect(await store.repository.addAllOnce(other, { ...key, text: 'other' })).toEqual(idsOf(other));
+    expect(await recordAllOnce(store.repository, other, { ...key, text: 'other' })).toEqual(idsOf(other));
   });
 
   it('and rejects its key with other logs, another order, or a single log', async () => {
     const [projectId, key, keyOfOne] = [randomUUID(), newKey(), newKey()];
     const [one, other] = newBatch(projectId, 1, 2);
-    await store.repository.addAllOnce([one!, other!], key);
-    await store.repository.addAllOnce([newLog({ projectId })], keyOfOne);
+    await recordAllOnce(store.repository, [one!, other!], key);
+    await recordAllOnce(store.repository, [newLog({ projectId })], keyOfOne);
     for (const durations of [[2, 1], [1], [1, 2, 1], [1, 3]]) {
       const batch = newBatch(projectId, ...durations);
-      await expect(store.repository.addAllOnce(batch, key)).rejects.toMatchObject(REUSED);
-      await expect(store.repository.knownAll(batch, key)).rejects.toMatchObject(REUSED);
+      await expect(recordAllOnce(store.repository, batch, key)).rejects.toMatchObject(REUSED);
+      await expect(store.repository.findByKey(keyOfBatch(batch, key))).rejects.toMatchObject(REUSED);
     }
     for (const used of [key, keyOfOne]) {
-      await expect(store.repository.addOnce(newLog({ projectId }), used)).rejects.toMatchObject(REUSED);
-      await expect(store.repository.known(newLog({ projectId }), used)).rejects.toMatchObject(REUSED);
+      await expect(recordOnce(store.repository, newLog({ projectId }), used)).rejects.toMatchObject(REUSED);
+      await expect(store.repository.findByKey(keyOfLog(newLog({ projectId }), used))).rejects.toMatchObject(
+        REUSED,
+      );
     }
     const single = newKey();
-    await store.repository.addOnce(newLog({ projectId }), single);
-    await expect(store.repository.addAllOnce([newLog({ projectId })], single)).rejects.toMatchObject(REUSED);
+    await recordOnce(store.repository, newLog({ projectId }), single);
+    await expect(recordAllOnce(store.repository, [newLog({ projectId })], single)).rejects.toMatchObject(
+      REUSED,
+    );
     expect((await storedIn(projectId)).length).toBe(4);
   });
 
   it('once during concurrent retries', async () => {
     const [projectId, key] = [randomUUID(), newKey()];
     const batches = Array.from({ length: 20 }, () => newBatch(projectId, 1, 2, 3));
-    const answers = await Promise.all(batches.map((batch) => store.repository.addAllOnce(batch, key)));
+    const answers = await Promise.all(batches.map((batch) => recordAllOnce(store.repository, batch, key)));
     const ids = idsOf(await storedIn(projectId));
     expect(ids.length).toBe(3);
     for (const answer of answers) expect(answer).toEqual(ids);

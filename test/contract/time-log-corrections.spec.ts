@@ -6,6 +6,7 @@ import { newLog } from '../support/new-log.js';
 import { DIFFERENCES, VALUES } from '../support/sample-values.js';
 import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
 import { useRepository } from './use-repository.js';
+import { keyOfLog, recordOnce } from '../support/record-once.js';
 
 const ALL = PageRequest.of(1, 1000);
 const CHANGED = { code: 'PRECONDITION_FAILED' };
@@ -23,7 +24,7 @@ describe('corrections and deletions', () => {
     TimeLog.record({ ...normalizedValues(log), ...values }, log.id);
   async function added(values?: Partial<TimeLogValues>): Promise<TimeLog> {
     const log = newLog(values);
-    await store.repository.add(log);
+    await store.repository.record([log]);
     return log;
   }
 
@@ -165,56 +166,47 @@ describe('corrections and deletions', () => {
     });
   });
 
-  it('finds the first log of a key, even if corrected or deleted', async () => {
+  it('finds the first log of a key as it was answered, even if corrected or deleted', async () => {
     const key = { caller: randomUUID(), text: 'key' };
     const values = { projectId: randomUUID(), duration: 15 };
     const [log, again] = [newLog(values), newLog(values)];
+    const keyOfAgain = keyOfLog(again, key);
     const retry = async () => [
-      await store.repository.addOnce(again, key),
-      await store.repository.known(again, key),
+      await store.repository.record([again], { key: keyOfAgain }),
+      await store.repository.findByKey(keyOfAgain),
     ];
-    expect(await store.repository.known(again, key)).toBe(undefined);
-    expect(await store.repository.addOnce(log, key)).toBe(log.id);
-    expect(await store.repository.correct(corrected(log, { duration: 1.5 }), ALL_PROJECTS)).not.toBe(
-      undefined,
-    );
-    expect(await retry()).toEqual([log.id, log.id]);
-    expect(await store.repository.known(again, { ...key, text: 'other' })).toBe(undefined);
-    for (const use of ['addOnce', 'known'] as const)
-      await expect(store.repository[use](corrected(again, { duration: 1.5 }), key)).rejects.toMatchObject({
-        code: 'IDEMPOTENCY_KEY_REUSED',
-      });
+    const answers = [[{ ...(log as object) }], [{ ...(log as object) }]];
+    expect(await store.repository.findByKey(keyOfAgain)).toBe(undefined);
+    expect(await recordOnce(store.repository, log, key)).toBe(log.id);
+    const other = corrected(log, { duration: 1.5 });
+    expect(await store.repository.correct(other, ALL_PROJECTS)).not.toBe(undefined);
+    expect(await retry()).toEqual(answers);
+    expect(await store.repository.findByKey({ ...keyOfAgain, text: 'other' })).toBe(undefined);
+    const ofOther = keyOfLog(corrected(again, { duration: 1.5 }), key);
+    for (const use of [
+      store.repository.record([again], { key: ofOther }),
+      store.repository.findByKey(ofOther),
+    ])
+      await expect(use).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
     expect(await store.repository.delete(log.id, ALL_PROJECTS)).not.toBe(undefined);
-    expect(await retry()).toEqual([log.id, log.id]);
+    expect(await retry()).toEqual(answers);
     await expectLogs(log.projectId, [], '0');
   });
 
-  it('keeps the values of a hook with their key, but compares those that were sent', async () => {
-    const sent = { projectId: randomUUID(), duration: 15 };
-    const stamped = { ...sent, description: 'stamped' };
-    const newReplaced = () => TimeLog.replace(newLog(sent), { ...VALUES, ...stamped });
-    const [key, keyOfBatch] = ['one', 'batch'].map((text) => ({ caller: randomUUID(), text }));
-    const [log, ...batch] = [newReplaced(), newReplaced(), newReplaced()];
-    expect(await store.repository.addOnce(log, key!)).toBe(log.id);
-    expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(log);
-    expect(await store.repository.known(newLog(sent), key!)).toBe(log.id);
-    await expect(store.repository.known(newLog(stamped), key!)).rejects.toMatchObject({
-      code: 'IDEMPOTENCY_KEY_REUSED',
-    });
-    const ids = batch.map(({ id }) => id);
-    expect(await store.repository.addAllOnce(batch, keyOfBatch!)).toEqual(ids);
-    expect(await store.repository.knownAll([newLog(sent), newLog(sent)], keyOfBatch!)).toEqual(ids);
-    const values = async (some = key!) =>
-      (await store.repository.replaced(some))?.map((one) => normalizedValues(one));
-    expect(await values()).toEqual([normalizedValues(log)]);
-    expect(await values(keyOfBatch)).toEqual(batch.map((one) => normalizedValues(one)));
-    expect(await values({ ...key!, text: 'other' })).toBe(undefined);
+  it('keeps attributes with their key in the order of the answer', async () => {
+    const attributes = { zz: 1, a: { y: 1, b: 2 } };
+    const log = newLog({ attributes });
+    const key = keyOfLog(log, { caller: randomUUID(), text: 'key' });
+    await store.repository.record([log], { key });
+    expect(JSON.stringify(await store.repository.findByKey(key))).toBe(
+      JSON.stringify([{ ...(log as object) }]),
+    );
   });
 
   it('locks a log that a transaction gets to change it', async () => {
     const [log, gone] = [await added({ duration: 1 }), newLog()];
     const rolledBack = store.repository.transact(async (transaction) => {
-      await store.repository.within(transaction).add(gone);
+      await store.repository.within(transaction).record([gone]);
       throw new Error('no');
     });
     await expect(rolledBack).rejects.toMatchObject({ message: 'no' });

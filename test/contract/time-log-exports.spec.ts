@@ -26,19 +26,19 @@ describe('exports', () => {
       ...NUMBERS.map((duration) => newLog({ projectId, duration })),
     ];
     await compareExport(new ExportService(store.exports), projectId, [], format);
-    for (const log of logs) await store.repository.add(log);
+    for (const log of logs) await store.repository.record([log]);
     await compareExport(new ExportService(store.exports), projectId, logs, format);
   });
 
   it('what is there at one moment, with the place of the feed at that moment', async () => {
     const log = newLog();
-    await store.repository.add(log);
+    await store.repository.record([log]);
     const placeOf = (request: Partial<ExportRequest> = {}) =>
       run(request, async ({ lastEventId }) => lastEventId);
     const place = await placeOf();
     expect(await run({}, logsOf)).toContainEqual(log);
     const next = newLog();
-    await store.repository.add(next);
+    await store.repository.record([next]);
     const filter = { projectIds: [log.projectId], period: Period.of() };
     const page = await store.feed.eventsOfProjects([next.projectId], await placeOf({ filter }), 1000);
     expect(page.events.every((event) => event.log.id !== log.id)).toBe(true);
@@ -50,7 +50,7 @@ describe('exports', () => {
   });
 
   it('and ends when the signal or the reader does', async () => {
-    await store.repository.add(newLog());
+    await store.repository.record([newLog()]);
     const stop = new AbortController();
     const reason = new Error('enough');
     await expect(

@@ -12,7 +12,7 @@ describe('the feed', () => {
 
   it('replaces the event of a log with its correction or deletion, at the end of the feed', async () => {
     const logs = [newLog(), newLog(), newLog()];
-    for (const log of logs) await store.repository.add(log);
+    for (const log of logs) await store.repository.record([log]);
     const after = (place: string | undefined, count: number) =>
       eventually(async () => {
         const events = await store.feed.eventsAfter(
@@ -53,7 +53,7 @@ describe('the feed', () => {
     const [own, other, foreign] = [randomUUID(), randomUUID(), randomUUID()];
     const add = async (projectId: string) => {
       const log = TimeLog.record({ ...normalizedValues(newLog()), projectId }, newLog().id);
-      await store.repository.add(log);
+      await store.repository.record([log]);
       return log;
     };
     const move = async (log: TimeLog, projectId: string) => {
@@ -107,7 +107,7 @@ describe('the feed', () => {
   it('returns and counts events after a place, in the order of commits, up to a limit', async () => {
     // The last id comes first, since the feed has the order of commits.
     const logs = Array.from({ length: 5 }, () => newLog()).toReversed();
-    for (const log of logs) await store.repository.add(log);
+    for (const log of logs) await store.repository.record([log]);
     // Transactions of other tests on the same server may delay events.
     const all = await eventually(async () => {
       const events = await store.feed.eventsAfter(undefined, 1000);

@@ -13,6 +13,7 @@ import {
   TypeOrmTimeLogRepository,
   useDatabase,
 } from '../support/storage.js';
+import { recordOnce } from '../support/record-once.js';
 
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 let lastId = 0;
@@ -22,8 +23,8 @@ const newKey = (): IdempotencyKey => ({ caller: 'alice', text: randomUUID() });
 
 const keep = (sql: DataSource, key: IdempotencyKey, age: string) =>
   sql.query(
-    `insert into time_log_keys (principal, text, fingerprint, time_log_id, created_at)
-     values ($1, $2, '', gen_random_uuid(), now() - $3::interval)`,
+    `insert into time_log_keys (principal, text, fingerprint, logs, created_at)
+     values ($1, $2, '', '[]', now() - $3::interval)`,
     [key.caller, key.text, age],
   );
 
@@ -51,7 +52,7 @@ describe('idempotency keys in PostgreSQL', () => {
       const key = newKey();
       const before = await count('time_logs');
       const ids = await Promise.all(
-        Array.from({ length: 51 }, (_, index) => instances[index % 3]!.addOnce(newLog(), key)),
+        Array.from({ length: 51 }, (_, index) => recordOnce(instances[index % 3]!, newLog(), key)),
       );
       expect(new Set(ids).size).toBe(1);
       expect(await count('time_logs')).toBe(before + 1);
@@ -65,7 +66,7 @@ describe('idempotency keys in PostgreSQL', () => {
       instances.map((instance, index) => {
         const ordered = index === 1 ? keys.toReversed() : keys;
         return Promise.all(
-          ordered.map(async (key) => [key.text, await instance.addOnce(newLog(), key)] as const),
+          ordered.map(async (key) => [key.text, await recordOnce(instance, newLog(), key)] as const),
         );
       }),
     );
@@ -80,12 +81,12 @@ describe('idempotency keys in PostgreSQL', () => {
     // An instance that has written and is stopped before its commit.
     const stopped = await database.transaction();
     const patient = new TypeOrmTimeLogRepository(new Database(sql), LONG_QUEUE_LIMITS);
-    await patient.within(stopped.manager).addOnce(log, used);
+    await recordOnce(patient.within(stopped.manager), log, used);
     let isWaiting = true;
-    const held = patient.addOnce(newLog(), used).finally(() => (isWaiting = false));
+    const held = recordOnce(patient, newLog(), used).finally(() => (isWaiting = false));
     const other = newLog();
-    expect(await patient.addOnce(other, free)).toBe(other.id);
-    await expect(instances[0]!.addOnce(newLog(), used)).rejects.toMatchObject({
+    expect(await recordOnce(patient, other, free)).toBe(other.id);
+    await expect(recordOnce(instances[0]!, newLog(), used)).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
     });
     expect(isWaiting).toBe(true);
@@ -95,8 +96,8 @@ describe('idempotency keys in PostgreSQL', () => {
 
   it('bring the first log, whatever SQL has made of it, and wait for nobody who is changing it', async () => {
     const [key, log] = [newKey(), newLog()];
-    const retries = () => Promise.all(instances.map((instance) => instance.addOnce(newLog(), key)));
-    await instances[0]!.addOnce(log, key);
+    const retries = () => Promise.all(instances.map((instance) => recordOnce(instance, newLog(), key)));
+    await recordOnce(instances[0]!, log, key);
     const before = await count('time_logs');
     for (const statement of [
       `update time_logs set duration = 2, description = 'corrected' where id = $1`,
@@ -110,7 +111,7 @@ describe('idempotency keys in PostgreSQL', () => {
     }
     expect(await count('time_logs')).toBe(before - 1);
     const corrected = TimeLog.record({ ...values, duration: 2 }, newLog().id);
-    await expect(instances[0]!.addOnce(corrected, key)).rejects.toMatchObject({
+    await expect(recordOnce(instances[0]!, corrected, key)).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     });
   });
@@ -119,27 +120,27 @@ describe('idempotency keys in PostgreSQL', () => {
     const [young, old] = [newKey(), newKey()];
     await keep(sql, young, '23 hours 59 minutes');
     await keep(sql, old, '24 hours 1 minute');
-    await expect(instances[0]!.addOnce(newLog(), young)).rejects.toMatchObject({
+    await expect(recordOnce(instances[0]!, newLog(), young)).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     });
     const log = newLog();
-    expect(await instances[0]!.addOnce(log, old)).toBe(log.id);
-    expect(await instances[1]!.addOnce(newLog(), old)).toBe(log.id);
+    expect(await recordOnce(instances[0]!, log, old)).toBe(log.id);
+    expect(await recordOnce(instances[1]!, newLog(), old)).toBe(log.id);
   });
 
   it('are removed when they have expired, without a look at the others', async () => {
     await sql.query(
-      `insert into time_log_keys (principal, text, fingerprint, time_log_id, created_at)
-       select 'bob', n::text, '', gen_random_uuid(), now() - interval '1 day' - n * interval '1 second'
+      `insert into time_log_keys (principal, text, fingerprint, logs, created_at)
+       select 'bob', n::text, '', '[]', now() - interval '1 day' - n * interval '1 second'
          from generate_series(1, 2500) n`,
     );
     await sql.query(
-      `insert into time_log_keys (principal, text, fingerprint, time_log_id)
-       select 'carol', n::text, '', gen_random_uuid() from generate_series(1, 20000) n`,
+      `insert into time_log_keys (principal, text, fingerprint, logs)
+       select 'carol', n::text, '', '[]' from generate_series(1, 20000) n`,
     );
     await sql.query('analyze time_log_keys');
     // An instance looks for expired keys with its first keyed create, and then once a minute at most.
-    await new TypeOrmTimeLogRepository(new Database(sql)).addOnce(newLog(), newKey());
+    await recordOnce(new TypeOrmTimeLogRepository(new Database(sql)), newLog(), newKey());
     const expired = `time_log_keys where created_at < now() - interval '1 day'`;
     await eventually(async () => expect(await count(expired)).toBe(0));
     expect(await count(`time_log_keys where principal = 'bob'`)).toBe(0);

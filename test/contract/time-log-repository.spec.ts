@@ -79,7 +79,7 @@ describe('attributes that SQL has stored', () => {
       const log = TimeLog.record(values, '019c1370-4e1b-7000-8000-000000000001');
       const expected = async () => (await repository.get(log.id, ALL_PROJECTS))!;
       const store = (text: string) => dataSource.query('update time_logs set attributes = $1', [text]);
-      await repository.add(log);
+      await repository.record([log]);
       await store(attributes);
       const stale = await expected();
       await store('{"a": 2}');
@@ -246,7 +246,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
         'alter table time_logs drop constraint if exists time_logs_duration_is_within_double',
       );
       const { id } = logNumber(1);
-      await repository.add(logNumber(1));
+      await repository.record([logNumber(1)]);
       await dataSource.query('update time_logs set duration = $1', [duration]);
       const stored = (await repository.get(id, ALL_PROJECTS))!;
       expect(await repository.correct(logNumber(1, 2), ALL_PROJECTS, undefined, stored)).toEqual(
@@ -264,7 +264,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       access: TimeLogAccess = ALL_PROJECTS,
       expected?: TimeLog,
     ) => {
-      await repository.add(log);
+      await repository.record([log]);
       const other = await database.transaction();
       await other.query(statement, [log.id]);
       const correction = repository
@@ -303,7 +303,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     });
 
     it('finds no log where it has met a change of an attribute to which the access is bound', async () => {
-      await repository.add(log);
+      await repository.record([log]);
       const store = `update time_logs set attributes = jsonb_build_object('user', $2::text) where id = $1`;
       await dataSource.query(store, [log.id, 'ada']);
       const other = await database.transaction();
@@ -318,7 +318,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     });
 
     it('waits for nobody who refers to the log, and never takes the log from them', async () => {
-      await repository.add(log);
+      await repository.record([log]);
       await dataSource.query('create table referring (log_id uuid references time_logs on delete restrict)');
       await dataSource.transaction(async (other) => {
         await other.query('insert into referring values ($1)', [log.id]);
@@ -333,7 +333,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   it('refuses with SERVICE_UNAVAILABLE where the server ends its connection, and stores the next log over another', async () => {
     const blocker = await database.transaction();
     await blocker.query('lock table time_logs in access exclusive mode');
-    const refusal = expect(repository.add(logNumber(3))).rejects.toMatchObject(unavailable);
+    const refusal = expect(repository.record([logNumber(3)])).rejects.toMatchObject(unavailable);
     await untilWaiting(dataSource);
     // The error arrives, the end of the connection does not.
     proxy.break(['there']);
@@ -344,7 +344,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     await refusal;
     await blocker.rollbackTransaction();
     proxy.mend();
-    await repository.add(logNumber(4));
+    await repository.record([logNumber(4)]);
     expect(await idsIn(repository)).toEqual([logNumber(4).id]);
   });
 });

@@ -189,7 +189,7 @@ describe('TimeLogService', () => {
     let log: TimeLog;
     beforeEach(async () => {
       log = TimeLog.record({ ...values, attributes }, ids.next());
-      await repository.add(log);
+      await repository.record([log]);
     });
 
     it('keeps and does not check those that a correction lacks', async () => {

@@ -13,6 +13,7 @@ import { DIFFERENCES, LONG_TEXTS, NUMBERS, TEXTS } from '../support/sample-value
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
 import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
 import { useRepository } from './use-repository.js';
+import { recordOnce } from '../support/record-once.js';
 
 const ALL = PageRequest.of(1, 1000);
 /** The smallest and the largest id. */
@@ -27,7 +28,7 @@ describe('the store of time logs', () => {
   async function addAll(values: Partial<TimeLogValues>[]) {
     const projectId = randomUUID();
     const logs = values.map((some) => newLog({ ...some, projectId }));
-    for (const log of logs) await store.repository.add(log);
+    for (const log of logs) await store.repository.record([log]);
     return { logs, projectId, filter: of(projectId) };
   }
 
@@ -52,7 +53,7 @@ describe('the store of time logs', () => {
     expect([[...items], total]).toEqual([[...itemsOf(logs.toReversed())], logs.length]);
     for (const projectId of PROJECTS) {
       const log = newLog({ projectId });
-      await store.repository.add(log);
+      await store.repository.record([log]);
       expect((await listed(of(projectId))).logs[0]).toEqual(log);
     }
   });
@@ -60,16 +61,16 @@ describe('the store of time logs', () => {
   it('rejects a second log with the same id and keeps the first', async () => {
     const { logs, filter } = await addAll([{ description: 'first' }]);
     await expect(
-      store.repository.add(
+      store.repository.record([
         TimeLog.record({ ...normalizedValues(logs[0]!), description: 'second' }, logs[0]!.id),
-      ),
+      ]),
     ).rejects.toThrow();
     expect(await listed(filter)).toEqual({ logs, total: 1 });
   });
 
   it('reads the logs that a filter and an access select, newest first', async () => {
     const logs = newLogs();
-    for (const log of logs.toSorted((a, b) => a.duration - b.duration)) await store.repository.add(log);
+    for (const log of logs.toSorted((a, b) => a.duration - b.duration)) await store.repository.record([log]);
     await compareReads(store, logs);
   });
 
@@ -103,7 +104,7 @@ describe('the store of time logs', () => {
     const seen: TimeLog[] = [];
     for (let rest = 4; rest > 0; rest--) {
       seen.push(...(await store.repository.after(filter, seen.at(-1), 2, ALL_PROJECTS)));
-      await store.repository.add(newLog({ projectId, date: rest % 2 ? '2026-01-03' : '9999-12-31' }));
+      await store.repository.record([newLog({ projectId, date: rest % 2 ? '2026-01-03' : '9999-12-31' })]);
     }
     expect(seen).toEqual(logs);
     const period = Period.of('2026-01-02', '2026-01-02');
@@ -122,7 +123,7 @@ describe('the store of time logs', () => {
   it('keeps all logs that are added at once, and returns up to 1000', async () => {
     const projectId = randomUUID();
     const logs = Array.from({ length: 1001 }, () => newLog({ projectId }));
-    await Promise.all(logs.map((log) => store.repository.add(log)));
+    await Promise.all(logs.map((log) => store.repository.record([log])));
     expect(await listed(of(projectId))).toEqual({ logs: logs.slice(1).toReversed(), total: 1001 });
   });
 
@@ -131,7 +132,7 @@ describe('the store of time logs', () => {
     const filter = of(projectId);
     const adding = Promise.all(
       Array.from({ length: 8 }, async () => {
-        for (let number = 0; number < 10; number++) await store.repository.add(newLog({ projectId }));
+        for (let number = 0; number < 10; number++) await store.repository.record([newLog({ projectId })]);
       }),
     );
     const pages = Array.from({ length: 30 }, () => listed(filter));
@@ -151,7 +152,9 @@ describe('the store of time logs', () => {
       const key = { caller: 'alice', text: randomUUID() };
       return Promise.all(
         logs.map((log) =>
-          store.repository.addOnce(log, key).catch((error: unknown) => (error as { code?: unknown }).code),
+          recordOnce(store.repository, log, key).catch(
+            (error: unknown) => (error as { code?: unknown }).code,
+          ),
         ),
       );
     };
@@ -160,11 +163,11 @@ describe('the store of time logs', () => {
       const projectId = randomUUID();
       const [first, second] = [newLog({ projectId }), newLog({ projectId })];
       const key = { caller: randomUUID(), text: ' ~' };
-      expect(await store.repository.addOnce(first, key)).toBe(first.id);
-      await expect(store.repository.addOnce(newLog({ projectId, ...other }), key)).rejects.toMatchObject({
+      expect(await recordOnce(store.repository, first, key)).toBe(first.id);
+      await expect(recordOnce(store.repository, newLog({ projectId, ...other }), key)).rejects.toMatchObject({
         code: 'IDEMPOTENCY_KEY_REUSED',
       });
-      expect(await store.repository.addOnce(second, key)).toBe(first.id);
+      expect(await recordOnce(store.repository, second, key)).toBe(first.id);
       expect(await listed(of(projectId))).toEqual({ logs: [first], total: 1 });
     });
 
@@ -172,7 +175,9 @@ describe('the store of time logs', () => {
       const logs = Array.from({ length: 4 }, () => newLog());
       const [one, other] = [randomUUID(), randomUUID()];
       const keys = [one, other].flatMap((caller) => ['a', 'A'].map((text) => ({ caller, text })));
-      const ids = await Promise.all(logs.map((log, index) => store.repository.addOnce(log, keys[index]!)));
+      const ids = await Promise.all(
+        logs.map((log, index) => recordOnce(store.repository, log, keys[index]!)),
+      );
       expect(ids).toEqual(logs.map(({ id }) => id));
     });
 
@@ -198,11 +203,11 @@ describe('the store of time logs', () => {
 
     it('and leaves the key free if the log is rejected', async () => {
       const first = newLog();
-      await store.repository.add(first);
+      await store.repository.record([first]);
       const key = { caller: randomUUID(), text: 'key' };
-      await expect(store.repository.addOnce(first, key)).rejects.toThrow();
+      await expect(recordOnce(store.repository, first, key)).rejects.toThrow();
       const second = newLog({ projectId: first.projectId });
-      expect(await store.repository.addOnce(second, key)).toBe(second.id);
+      expect(await recordOnce(store.repository, second, key)).toBe(second.id);
     });
   });
 
@@ -211,9 +216,9 @@ describe('the store of time logs', () => {
     let times = 0;
     listened.onRecorded(() => times++);
     const log = newLog();
-    await listened.add(log);
+    await listened.record([log]);
     expect(times).toBe(1);
-    await listened.addOnce(newLog(), { caller: 'p', text: 'k' });
+    await recordOnce(listened, newLog(), { caller: 'p', text: 'k' });
     expect(times).toBe(2);
     await listened.correct(TimeLog.record({ ...normalizedValues(log), duration: 2 }, log.id), ALL_PROJECTS);
     expect(times).toBe(3);
@@ -222,7 +227,7 @@ describe('the store of time logs', () => {
     await listened.delete(log.id, ALL_PROJECTS);
     await listened.correct(log, ALL_PROJECTS);
     expect(times).toBe(4);
-    await listened.addAll([newLog(), newLog()]);
+    await listened.record([newLog(), newLog()]);
     expect(times > 4).toBe(true);
   });
 });

@@ -60,8 +60,8 @@ describe('backup and restore on the embedded database', () => {
       await addOddRows(sql);
       await addRows(sql, 10, 2_500);
       await sql.query(
-        `insert into time_log_keys (principal, text, fingerprint, time_log_id)
-         select 'Ada', '\\ "key"', sha256('values'), id from time_logs limit 1`,
+        `insert into time_log_keys (principal, text, fingerprint, logs)
+         select 'Ada', '\\ "key"', sha256('values'), json_build_array(id, description) from time_logs limit 1`,
       );
       before = await everything(sql);
     });

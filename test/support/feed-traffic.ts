@@ -7,6 +7,7 @@ import { connectionOptions } from '../../src/database/setup/index.js';
 import { type FeedPlace, TypeOrmFeedRepository } from '../../src/feed/index.js';
 import { TimeLog, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { UuidV7TimeLogIds } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+import { recordOnce } from './record-once.js';
 
 const DAY = 86_400_000;
 
@@ -98,8 +99,8 @@ export async function write(
 ): Promise<void> {
   const record = async ({ repository }: Instance) => {
     const log = newLog();
-    if (randomInt(4) > 0) await repository.add(log);
-    else await repository.addOnce(log, { caller: 'writer', text: log.id });
+    if (randomInt(4) > 0) await repository.record([log]);
+    else await recordOnce(repository, log, { caller: 'writer', text: log.id });
     stored.push(log.id);
     await delay(1);
   };

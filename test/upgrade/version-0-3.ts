@@ -26,12 +26,12 @@ export async function loadVersion03(
   );
 }
 
-/** The stored rows, by their columns of version 0.3; the last use of a token changes. */
+/** The stored rows, by their columns of version 0.3 that stay; the last use of a token changes. */
 const COLUMNS = {
   time_logs: 'id, project_id, duration, description, date, position, corrected_at, attributes',
   time_log_deletions: 'position, id, project_id, deleted_at',
   time_log_departures: 'position, id, project_id, left_at',
-  time_log_keys: 'principal, text, fingerprint, time_log_id, created_at, time_log_ids, replaced',
+  time_log_keys: 'principal, text, fingerprint, created_at',
   time_log_relays: 'sink, position, id',
   access_tokens:
     'id, name, digest, scopes, created_at, expires_at, revoked_at, projects, previous_digest, previous_until, bound',

@@ -18,6 +18,7 @@ import {
   TRANSACTION_SETTINGS,
   withConnection,
 } from './connection.js';
+import { convertKeys } from './keys-of-0-3.js';
 
 interface CheckOptions extends Omit<BackupFile, 'progress'> {
   /** Called with the progress, many times per second. */
@@ -69,8 +70,9 @@ async function insertRows(
     const table = tables.get(saved.table);
     if (table === undefined)
       throw new BackupFileError(`has the table ${saved.table}, which this version does not know`);
-    const copy = copyFrom(`copy ${table} (${quotedList(dataSource, saved.columns)}) from stdin`);
-    await pipeline(rows, client.query(copy));
+    const current = convertKeys(saved, rows);
+    const copy = copyFrom(`copy ${table} (${quotedList(dataSource, current.columns)}) from stdin`);
+    await pipeline(current.rows, client.query(copy));
   });
   // ALTER TABLE fails while deferred constraints of new rows are pending.
   if (checks.length > 0) await runner.query('set constraints all immediate');

@@ -13,7 +13,7 @@ import {
 import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
 import type { TimeLogFilter, TimeLogWrites } from '../domain/time-log.repository.js';
-import type { AllTimeLogValues, TimeLog } from '../domain/time-log.js';
+import type { AllTimeLogValues } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
 /** The caller of a method, and its access. */
@@ -116,13 +116,8 @@ export function callOptionsOf(caller: Caller | undefined): CallOptions {
   return { access, caller };
 }
 
-/** The methods that make the changes of a call. Those that record resolve with a log whose values they replaced. */
-export type CallWrites = Pick<TimeLogWrites, 'correct' | 'delete' | 'get'> & {
-  add(...log: Parameters<TimeLogWrites['add']>): Promise<TimeLog> | Promise<void>;
-  addOnce(...log: Parameters<TimeLogWrites['addOnce']>): Promise<TimeLog | string>;
-  addAll(...logs: Parameters<TimeLogWrites['addAll']>): Promise<readonly TimeLog[]> | Promise<void>;
-  addAllOnce(...logs: Parameters<TimeLogWrites['addAllOnce']>): Promise<readonly (TimeLog | string)[]>;
-};
+/** The methods that make the changes of a call. `record` resolves with a log whose values it replaced. */
+export type CallWrites = Pick<TimeLogWrites, 'record' | 'correct' | 'delete'>;
 
 /** Wraps the methods that make the changes of a call, such as with the hooks of the host kit. */
 export type WrapWrites = (writes: TimeLogWrites, call: RecordOptions) => CallWrites;

@@ -9,7 +9,14 @@ import {
 } from '../domain/time-log-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import { ANY_VERSION, isVersionIn } from '../domain/entity-tag.js';
-import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
+import {
+  fingerprintOf,
+  fingerprintOfAll,
+  type IdempotencyKey,
+  type RequestKey,
+  requestKeyOf,
+  requireIdempotencyKey,
+} from '../domain/idempotency-key.js';
 import { MAX_PAGE_LIMIT, type PageInput } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
@@ -66,8 +73,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    */
   async record(values: TimeLogValues<Sent>, options: RecordOptions = {}): Promise<TimeLog<A>> {
     const log = await this.newLog(values, options);
-    const stored = await this.writesOf(options).add(log, options.deadline);
-    return (stored ?? log) as TimeLog<A>;
+    const { logs } = await this.store([log], options);
+    return logs[0] as TimeLog<A>;
   }
 
   /**
@@ -82,9 +89,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
     const log = await this.newLog(values, options);
-    const recorded = await this.writesOf(options).addOnce(log, key, options.deadline);
-    const [stored] = await this.recordedLogs([recorded], [log], key, options);
-    return { log: stored as TimeLog<A>, isReplay: stored!.id !== log.id };
+    const { logs, isReplay } = await this.store([log], options, requestKeyOf(key, fingerprintOf(log)));
+    return { log: logs[0] as TimeLog<A>, isReplay };
   }
 
   /**
@@ -95,10 +101,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     values: readonly TimeLogValues<Sent>[],
     options: RecordOptions = {},
   ): Promise<TimeLog<A>[]> {
-    const logs = await this.newLogs(values, options);
-    if (logs.length === 0) return [];
-    const stored = await this.writesOf(options).addAll(logs, options.caller?.id, options.deadline);
-    return [...(stored ?? logs)] as TimeLog<A>[];
+    const { logs } = await this.store(await this.newLogs(values, options), options);
+    return [...logs] as TimeLog<A>[];
   }
 
   /** Does for `recordAll` what `recordOnce` does for `record`. The key belongs to the whole batch, in this order. */
@@ -109,10 +113,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
     const logs = await this.newLogs(values, options);
-    if (logs.length === 0) return { logs: [], isReplay: false };
-    const recorded = await this.writesOf(options).addAllOnce(logs, key, options.caller?.id, options.deadline);
-    const stored = await this.recordedLogs(recorded, logs, key, options);
-    return { logs: stored as TimeLog<A>[], isReplay: stored[0]!.id !== logs[0]!.id };
+    const recorded = await this.store(logs, options, requestKeyOf(key, fingerprintOfAll(logs)));
+    return recorded as { readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean };
   }
 
   /**
@@ -176,7 +178,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   async get(id: string, options: RecordOptions = {}): Promise<TimeLog<A>> {
     requireDeclared(options, this.attributes);
     const access = accessTo(undefined, options);
-    const log = await this.writesOf(options).get(logIdOf(id), access);
+    const log = await this.plainWritesOf(options).get(logIdOf(id), access);
     if (log === undefined) throw notFound();
     return log as TimeLog<A>;
   }
@@ -239,24 +241,23 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     return manager ? this.timeLogs.within(manager) : this.timeLogs;
   }
 
-  /**
-   * Returns the logs that a key recorded, now or earlier with the same values: there is no need to read them. What a
-   * hook or a schema had changed is stored with the key. Its project may be one that the caller has lost.
-   */
-  private async recordedLogs(
-    recorded: readonly (TimeLog | string)[],
+  /** Stores new logs, or returns those that the key has recorded, as they were answered. */
+  private async store(
     logs: readonly TimeLog[],
-    key: IdempotencyKey,
     options: RecordOptions,
-  ): Promise<readonly TimeLog[]> {
-    if (recorded[0] === logs[0]!.id) return logs;
-    if (typeof recorded[0] !== 'string') return recorded as readonly TimeLog[];
-    const changed = await this.plainWritesOf(options).replaced(key);
-    const replayed = logs.map((log, index) =>
-      TimeLog.record(changed?.[index] ?? asSent(log), recorded[index] as string),
+    key?: RequestKey,
+  ): Promise<{ readonly logs: readonly TimeLog[]; readonly isReplay: boolean }> {
+    if (logs.length === 0) return { logs, isReplay: false };
+    const { caller, deadline } = options;
+    const recorded = await this.writesOf(options).record(logs, { key, caller: caller?.id, deadline });
+    if (recorded[0]!.id === logs[0]!.id) return { logs: recorded as readonly TimeLog[], isReplay: false };
+    const answered = recorded.map((log, index) =>
+      // The key has the same fingerprint, so its logs had the values that are sent now.
+      TimeLog.restore({ ...normalizedValues('projectId' in log ? log : asSent(logs[index]!)), id: log.id }),
     );
-    requireAccess(replayed, options);
-    return replayed;
+    // A hook may have recorded them for another project, which the caller may have lost.
+    requireAccess(answered, options);
+    return { logs: answered, isReplay: true };
   }
 
   /** Returns a new log of values. Checks them, and then the access. */

@@ -9,7 +9,6 @@ import {
 import {
   type FieldTable,
   normalizedValues,
-  replacedValuesOf,
   sentAttributesOf,
   TIME_LOG_FIELDS,
   type TimeLogValues,
@@ -36,6 +35,16 @@ export interface IdempotencyKey {
   /** The id of the owner. The same text of another caller is another key. */
   readonly caller: string;
   readonly text: string;
+}
+
+/** A key with the fingerprint of the values that were sent with it, in hex. */
+export interface RequestKey extends IdempotencyKey {
+  readonly fingerprint: string;
+}
+
+/** Returns a key with the fingerprint of the values that were sent with it. */
+export function requestKeyOf({ caller, text }: IdempotencyKey, fingerprint: string): RequestKey {
+  return { caller, text, fingerprint };
 }
 
 /** Returns a text that is different for each key of each caller. */
@@ -85,7 +94,7 @@ export function fingerprintOfAll(batch: readonly TimeLogValues[]): string {
 }
 
 function sentText(values: TimeLogValues, fields?: FieldTable): string {
-  return canonicalText(replacedValuesOf(values) ?? values, sentAttributesOf(values), fields);
+  return canonicalText(values, sentAttributesOf(values), fields);
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { ErrorKind } from '../../../libs/errors/src/domain-error.js';
 import type { MatchedValues, TimeLogAccess } from './time-log-access.js';
-import type { IdempotencyKey } from './idempotency-key.js';
+import type { RequestKey } from './idempotency-key.js';
 import type { PageRequest } from './page-request.js';
 import type { Period } from './period.js';
 import type { TimeLogItems } from './time-log-item.js';
-import type { Attributes, TimeLog, TimeLogValues } from './time-log.js';
+import type { Attributes, StoredTimeLog, TimeLog } from './time-log.js';
 import type { TransactionHandle } from './transaction-handle.js';
 
 /** A filter for logs: all or those of some projects, within a period of days. */
@@ -50,20 +50,21 @@ export const VERSION_EXCLUDED: ErrorKind = {
   message: 'If-None-Match excludes this version of the log: send If-Match with the version to change',
 };
 
+/**
+ * A log as it was answered. Of a log that a key of version 0.3 recorded with the values that were sent, only the id is
+ * known.
+ */
+export type AnsweredLog = StoredTimeLog | Pick<StoredTimeLog, 'id'>;
+
+/** The options for recording logs. */
+export interface RecordingOptions {
+  readonly key?: RequestKey | undefined;
+  readonly caller?: string | undefined;
+  readonly deadline?: number | undefined;
+}
+
 /** The methods that change logs, and the reads that they need. */
-export type TimeLogWrites = Pick<
-  TimeLogRepository,
-  | 'add'
-  | 'addOnce'
-  | 'known'
-  | 'addAll'
-  | 'addAllOnce'
-  | 'knownAll'
-  | 'replaced'
-  | 'correct'
-  | 'delete'
-  | 'get'
->;
+export type TimeLogWrites = Pick<TimeLogRepository, 'record' | 'findByKey' | 'correct' | 'delete' | 'get'>;
 
 /**
  * The port to the store of time logs. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable.
@@ -75,43 +76,16 @@ export type TimeLogWrites = Pick<
 export abstract class TimeLogRepository {
   private readonly listeners: (() => unknown)[] = [];
 
-  /** Stores a log. Resolves when it is durable. */
-  abstract add(log: TimeLog, deadline?: number): Promise<void>;
-
   /**
-   * Stores the log together with its key, unless the key was used during its lifetime, 24 hours by default.
-   * Resolves with the id of the log of the key. Throws DomainError IDEMPOTENCY_KEY_REUSED if it was used with other
-   * values.
+   * Stores one or more logs in one transaction: all of them, or none. Resolves with them when they are durable. With a
+   * key, stores it with the logs, unless it was used during its lifetime, 24 hours by default: then it resolves with
+   * the logs that were stored with it, as they were answered, and throws DomainError IDEMPOTENCY_KEY_REUSED if other
+   * values were sent. A batch in another order has other values, and so has a single log.
    */
-  abstract addOnce(log: TimeLog, key: IdempotencyKey, deadline?: number): Promise<string>;
+  abstract record(logs: readonly TimeLog[], options?: RecordingOptions): Promise<readonly AnsweredLog[]>;
 
-  /**
-   * Returns the id of the log that `addOnce` stored with the key, or undefined. Throws like `addOnce`.
-   */
-  abstract known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined>;
-
-  /** Stores one or more logs in one transaction: all of them, or none. Resolves when they are durable. */
-  abstract addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void>;
-
-  /**
-   * Does for a batch what `addOnce` does for a log. Resolves with the ids of the batch of the key, in order. A batch
-   * in another order has other values, and so has a single log.
-   */
-  abstract addAllOnce(
-    logs: readonly TimeLog[],
-    key: IdempotencyKey,
-    caller?: string,
-    deadline?: number,
-  ): Promise<readonly string[]>;
-
-  /** Returns the ids of the batch that `addAllOnce` stored with the key, or undefined. Throws like `addOnce`. */
-  abstract knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined>;
-
-  /**
-   * Returns the values of the logs that `addOnce` or `addAllOnce` stored with a key, in order, if a hook or a schema
-   * has changed those that were sent (`isChanged`).
-   */
-  abstract replaced(key: IdempotencyKey): Promise<readonly TimeLogValues[] | undefined>;
+  /** Returns the logs that `record` stored with a key, or undefined. Throws like `record`. */
+  abstract findByKey(key: RequestKey): Promise<readonly AnsweredLog[] | undefined>;
 
   /**
    * Runs work in a transaction of its own, and resolves with its result after the commit. An error rolls the

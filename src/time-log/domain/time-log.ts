@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Fault, validationError } from '../../../libs/errors/src/domain-error.js';
 import { isoText } from './iso-text.js';
 import {
@@ -41,12 +40,12 @@ export interface ConvertedAttributes {
   readonly output?: Attributes | undefined;
 }
 
-/** The key of what was sent, on logs whose values a schema or a hook has changed. All builds share it. */
+/** The key of what was sent, on logs whose attributes a schema has changed. All builds share it. */
 const SENT = Symbol.for('time-logs.input of attributes');
 
-/** Holds what was sent: the attributes and, if a hook has replaced them, the other values. */
+/** Holds the attributes as they were sent. */
 interface MaybeSent {
-  readonly [SENT]?: { readonly input: unknown; readonly values?: AllTimeLogValues };
+  readonly [SENT]?: { readonly input: unknown };
 }
 
 /** The stored form of a log. */
@@ -136,12 +135,6 @@ export class TimeLog<A extends Attributes = Attributes> implements AllTimeLogVal
     return log;
   }
 
-  /** Returns a log with other values, checked like those of `record`. Its fingerprint stays that of the sent ones. */
-  static replace(log: TimeLog, values: TimeLogValues): TimeLog {
-    const sent = { input: sentAttributesOf(log), values: normalizedValues(log) };
-    return Object.defineProperty(TimeLog.record(values, log.id), SENT, { value: sent });
-  }
-
   /** Returns a log without values, for a repository that sets them without another object. */
   static blank(): TimeLog {
     return new TimeLog();
@@ -173,16 +166,6 @@ export function createdAtOf(id: string): number {
 export function sentAttributesOf(values: TimeLogValues & MaybeSent): unknown {
   const sent = values[SENT];
   return sent ? sent.input : values.attributes;
-}
-
-/** Returns the values as sent if a hook has replaced them. */
-export function replacedValuesOf(values: TimeLogValues & MaybeSent): AllTimeLogValues | undefined {
-  return values[SENT]?.values;
-}
-
-/** Returns whether a hook, or the schema of attributes, has changed the values that were sent. */
-export function isChanged(log: TimeLog): boolean {
-  return replacedValuesOf(log) !== undefined || !isDeepStrictEqual(sentAttributesOf(log), log.attributes);
 }
 
 const NO_FAULTS: readonly Fault[] = [];

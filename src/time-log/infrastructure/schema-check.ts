@@ -62,7 +62,7 @@ async function requireTables({ database, rows }: TypeOrmTimeLogRepository, advic
         and (not $5 or exists (
           select from pg_attribute where attrelid = to_regclass($3) and attname = 'attributes'))
         and exists (
-          select from pg_attribute where attrelid = to_regclass($6) and attname = 'replaced') as "isWhole",
+          select from pg_attribute where attrelid = to_regclass($6) and attname = 'logs') as "isWhole",
         to_regclass($3) is null and exists (
           select from pg_class where relname = 'time_logs_pkey' and relnamespace::regnamespace::text =
             coalesce(quote_ident($4), quote_ident(current_schema()))) as "isTaken"`,

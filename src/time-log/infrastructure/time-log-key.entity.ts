@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { TimeLogValues } from '../domain/time-log.js';
+import type { StoredTimeLog } from '../domain/time-log.js';
 
 /**
  * Returns the lifetime of keys as an interval in SQL. It grows if the clock of the database is set back: a key that
@@ -9,7 +9,7 @@ export function lifetimeInterval(hours: number): string {
   return `interval '${hours} hours'`;
 }
 
-/** An idempotency key, and the log or the batch that it created. */
+/** An idempotency key, and the log or the batch that it recorded. */
 @Entity('time_log_keys', { synchronize: false })
 @Index('time_log_keys_created_at_idx', ['createdAt'])
 export class TimeLogKey {
@@ -23,17 +23,13 @@ export class TimeLogKey {
   @Column({ type: 'bytea' })
   readonly fingerprint!: Buffer;
 
-  @Column({ type: 'uuid', name: 'time_log_id' })
-  readonly timeLogId!: string;
-
-  /** All logs of a batch, in order; null for a single log. */
-  @Column({ type: 'uuid', array: true, name: 'time_log_ids', nullable: true })
-  readonly timeLogIds!: string[] | null;
-
-  /** Its logs, in order, if they differ from what was sent. Not jsonb, which reorders attributes. */
-  @Column({ type: 'json', nullable: true })
-  readonly replaced!: readonly TimeLogValues[] | null;
-
   @Column({ type: 'timestamptz', precision: 3, name: 'created_at', default: () => 'now()' })
   readonly createdAt!: Date;
+
+  /**
+   * The logs as they were answered, in order. The id alone stands for a log that version 0.3 recorded with the values
+   * that were sent. Not jsonb, which reorders attributes.
+   */
+  @Column({ type: 'json' })
+  readonly logs!: readonly (StoredTimeLog | string)[];
 }

@@ -1,33 +1,27 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import {
-  Batcher,
-  type BatcherLimits,
-  Limit,
-  type MeasurableBatcher,
-} from '../../../libs/batching/src/index.js';
-import {
-  Database,
-  isRowError,
-  isUndefinedFunction,
-  PreparedStatement,
-  type Statements,
-  TextStatement,
-} from '../../database/index.js';
+import { type BatcherLimits, Limit, type MeasurableBatcher } from '../../../libs/batching/src/index.js';
+import { Database, isUndefinedFunction, type Statements, TextStatement } from '../../database/index.js';
 import type { TimeLogAccess } from '../domain/time-log-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
-import type { IdempotencyKey } from '../domain/idempotency-key.js';
-import { type TimeLogPage, TimeLogRepository, type TimeLogWrites } from '../domain/time-log.repository.js';
+import type { RequestKey } from '../domain/idempotency-key.js';
+import {
+  type AnsweredLog,
+  type RecordingOptions,
+  type TimeLogPage,
+  TimeLogRepository,
+  type TimeLogWrites,
+} from '../domain/time-log.repository.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
-import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import { TimeLog } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads } from './costly-reads.js';
-import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
+import { TimeLogCreates } from './time-log-creates.js';
 import { TimeLogPages } from './time-log-pages.js';
 import { TimeLogRows } from './time-log-rows.js';
-import { allWritten, mapChangeError, mapInsertError, NotStoredError } from './storage-errors.js';
-import { lifetimeInterval, TimeLogKey } from './time-log-key.entity.js';
+import { mapChangeError } from './storage-errors.js';
+import { lifetimeInterval } from './time-log-key.entity.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition } from './access-condition.js';
 import { restOf } from './rest-of.js';
@@ -36,8 +30,6 @@ import { restOf } from './rest-of.js';
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'> & { readonly keyLifetime?: number };
 
-/** The maximum number of logs in one statement. */
-const MAX_BATCH_LOGS = 200;
 /** The message of the error if too many changes wait, for clients and for the code of a host. */
 export const QUEUE_FULL = 'the write queue is full: retry later (a host may raise limits.writeQueue)';
 
@@ -50,18 +42,13 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   readonly costlyReads: CostlyReads;
   /** The queues of logs that wait for a commit, also those of the host kit. */
   readonly queues: MeasurableBatcher[];
-  private readonly writes: Batcher<TimeLog, undefined>;
-  private readonly keyedWrites: KeyedTimeLogWrites;
+  private readonly creates: TimeLogCreates;
   private readonly corrections: TimeLogCorrections;
   /** Corrections and transactions may wait for a locked row. They leave half of the pool to others. */
   private readonly changes: Limit;
-  /** Batches run one at a time, so that the database has time for other changes. */
-  private readonly batches: Limit;
   private readonly pages: TimeLogPages;
   /** The maximum time that a transaction takes, in milliseconds. */
   private readonly wait: number;
-  private insertion: PreparedStatement | undefined;
-  private batchInsertion: PreparedStatement | undefined;
 
   constructor(
     readonly database: Database,
@@ -77,21 +64,19 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     super();
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
-    const limits = { batch: MAX_BATCH_LOGS, queue, wait, fullMessage: QUEUE_FULL };
+    const limits = { queue, wait, fullMessage: QUEUE_FULL };
     const lifetime = lifetimeInterval(keyLifetime);
-    this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
     this.sweep = new TimeLogSweep(database, lifetime);
     const halfOfPool = () => Math.floor(database.pool.max / 2) || 1;
     this.costlyReads = new CostlyReads(database, halfOfPool, wait);
     this.pages = new TimeLogPages(database, rows, this.costlyReads, this.sweep);
     this.changes = new Limit(halfOfPool, wait);
-    this.batches = new Limit(() => 1, wait);
     this.corrections = new TimeLogCorrections(database, rows);
     this.wait = wait;
-    this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, lifetime, () =>
-      this.recorded(),
+    this.creates = new TimeLogCreates(database, rows, limits, lifetime, (within, logs) =>
+      this.changed(within, logs),
     );
-    this.queues = [this.writes, this.keyedWrites.writes];
+    this.queues = [this.creates.single, this.creates.keyed];
   }
 
   /**
@@ -110,47 +95,19 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   /** The number of changes that wait for a commit: logs, batches and corrections. */
   get queueLength(): number {
-    return [this.changes, this.batches, ...this.queues].reduce((sum, { length }) => sum + length, 0);
+    return [this.changes, this.creates.batches, ...this.queues].reduce((sum, { length }) => sum + length, 0);
   }
 
   private get table(): string {
     return this.database.table(TimeLog);
   }
 
-  override add(log: TimeLog, deadline?: number): Promise<void> {
-    return this.writes.add(log, deadline).catch(this.rejectInsert);
+  override record(logs: readonly TimeLog[], options?: RecordingOptions): Promise<readonly AnsweredLog[]> {
+    return this.creates.record(logs, options);
   }
 
-  override addOnce(log: TimeLog, key: IdempotencyKey, deadline?: number): Promise<string> {
-    return this.keyedWrites.add(log, key, deadline).catch(this.rejectInsert);
-  }
-
-  override known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
-    return this.keyedWrites.known(log, key);
-  }
-
-  override addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
-    const insert = () => this.insertAll(logs, this.database);
-    return this.runBatch(caller, insert, deadline).catch(this.rejectInsert);
-  }
-
-  override addAllOnce(
-    logs: readonly TimeLog[],
-    key: IdempotencyKey,
-    caller?: string,
-    deadline?: number,
-  ): Promise<readonly string[]> {
-    return this.keyedWrites
-      .addAll(logs, key, (write, rest) => this.runBatch(caller, write, rest), deadline)
-      .catch(this.rejectInsert);
-  }
-
-  override knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
-    return this.keyedWrites.knownAll(logs, key);
-  }
-
-  override replaced(key: IdempotencyKey): Promise<readonly TimeLogValues[] | undefined> {
-    return this.keyedWrites.replaced(key);
+  override findByKey(key: RequestKey): Promise<readonly AnsweredLog[] | undefined> {
+    return this.creates.findByKey(key);
   }
 
   override correct(
@@ -183,7 +140,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   ): Promise<T> {
     const rest = restOf(deadline);
     const run = () => this.database.transact(work, rest() ?? this.wait).catch(this.rejectChange);
-    const limit = batch === undefined ? this.changes : this.batches;
+    const limit = batch === undefined ? this.changes : this.creates.batches;
     const outcome = await limit.run(caller, run, { key: queueKey, wait: deadline });
     this.recorded();
     return outcome;
@@ -192,20 +149,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override within(transaction: TransactionHandle): TimeLogWrites {
     const statements = this.database.within(transaction);
     return {
-      add: async (log) => {
-        const [error] = await this.insert([log], statements).catch(this.rejectInsert);
-        if (error) throw error;
-      },
-      addOnce: (log, key, deadline) =>
-        this.keyedWrites.add(log, key, deadline, statements).catch(this.rejectInsert),
-      known: (log, key) => this.keyedWrites.known(log, key, statements),
-      addAll: (logs) => this.insertAll(logs, statements).catch(this.rejectInsert),
-      addAllOnce: (logs, key) =>
-        this.keyedWrites
-          .addAll(logs, key, (write) => write(), undefined, statements)
-          .catch(this.rejectInsert),
-      knownAll: (logs, key) => this.keyedWrites.knownAll(logs, key, statements),
-      replaced: (key) => this.keyedWrites.replaced(key, statements),
+      record: (logs, options) => this.creates.record(logs, options, statements),
+      findByKey: (key) => this.creates.findByKey(key, statements),
       correct: (log, access, _caller, expected) =>
         this.notifyAfter(this.corrections.correct(log, access, expected, statements), statements),
       delete: (id, access, _caller, expected) =>
@@ -246,45 +191,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override async after(...query: Parameters<TimeLogRepository['after']>): Promise<TimeLog[]> {
     return (await this.pages.after(...query)).map((row) => this.rows.log(row));
   }
-
-  /** Stores all logs in one commit. Resolves with an error for each log that is not stored. */
-  private async insert(
-    logs: readonly TimeLog[],
-    within: Statements = this.database,
-  ): Promise<(undefined | Error)[]> {
-    this.insertion ??= new PreparedStatement(
-      `insert into ${this.table} (${this.rows.names}) select * from unnest(${this.rows.arrays})`,
-    );
-    const inserted = await within.execute(this.insertion, this.rows.arraysOf(logs));
-    this.changed(within, logs.length);
-    if (inserted === logs.length) return logs.map(() => undefined);
-    const rows = await within.query<{ id: string }>(`select id from ${this.table} where id = any($1)`, [
-      logs.map(({ id }) => id),
-    ]);
-    return logs.map(({ id }) => (rows.some((row) => row.id === id) ? undefined : new NotStoredError()));
-  }
-
-  /** Stores all logs in one statement, or none. */
-  private async insertAll(logs: readonly TimeLog[], within: Statements): Promise<void> {
-    this.batchInsertion ??= new PreparedStatement(
-      `with written as (
-         insert into ${this.table} (${this.rows.names}) select * from unnest(${this.rows.arrays}) returning id
-       )
-       select 1 where ${allWritten('cardinality($1)')}`,
-    );
-    await within.change(this.batchInsertion, this.rows.arraysOf(logs));
-    this.changed(within, logs.length);
-  }
-
-  /** Runs the write of a batch when no other one runs. */
-  private runBatch<T>(caller: string | undefined, write: () => Promise<T>, deadline?: number): Promise<T> {
-    return this.batches.run(caller, write, { wait: deadline });
-  }
-
-  /** Throws the caller's error for a failed insert. */
-  private readonly rejectInsert = (error: unknown): never => {
-    throw mapInsertError(error, [this.table, this.database.table(TimeLogKey)]) ?? error;
-  };
 
   /** Throws the caller's error for a failed change or commit. */
   private readonly rejectChange = (error: unknown): never => {

@@ -10,9 +10,7 @@ type StoreAlone = Parameters<SharedCreates['add']>[2];
 const newLog = () => TimeLog.record(LOG, randomUUID());
 /** A store that accepts everything. */
 const writes = {
-  add: () => Promise.resolve(),
-  addAll: () => Promise.resolve(),
-  addAllOnce: (logs: readonly TimeLog[]) => Promise.resolve(logs.map(({ id }) => id)),
+  record: (logs: readonly TimeLog[]) => Promise.resolve(logs),
 } as Partial<TimeLogWrites> as TimeLogWrites;
 
 it('takes the turn of a batch with as many logs for a batch with a hook in its transaction', async () => {
@@ -34,9 +32,10 @@ it('takes the turn of a batch with as many logs for a batch with a hook in its t
   const hooks = { within: () => undefined };
   const hooked = new HookedWrites(writes, timeLogs, hooks, call, false);
   const logs = [newLog(), newLog()];
-  await hooked.addAll(logs, 'ada', 7);
-  await hooked.addAllOnce(logs, { caller: 'ada', text: 'key' }, 'ada', 7);
-  await hooked.add(logs[0]!, 7);
+  const key = { caller: 'ada', text: 'key', fingerprint: '' };
+  await hooked.record(logs, { deadline: 7 });
+  await hooked.record(logs, { key, deadline: 7 });
+  await hooked.record([logs[0]!], { deadline: 7 });
   expect(turns).toEqual([
     [undefined, 'ada', 7, 2],
     ['["ada","key"]', 'ada', 7, 2],
@@ -55,7 +54,7 @@ it('rolls back a create whose time is over when its hook ends', async () => {
   const transact = jest.fn((work: (transaction: object) => Promise<unknown>) => work({}));
   const timeLogs = { within: () => writes, transact } as never;
   const hooked = new HookedWrites(writes, timeLogs, { within }, {}, false, shared as never);
-  await expect(hooked.add(newLog())).rejects.toThrow('late');
+  await expect(hooked.record([newLog()])).rejects.toThrow('late');
   expect(within).toHaveBeenCalledTimes(1);
   expect(transact.mock.calls[0]?.slice(1)).toEqual([undefined, undefined, 5, undefined]);
 });

@@ -1,11 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import {
+  type AnsweredLog,
   type Attributes,
   type CallWrites,
-  type IdempotencyKey,
   isPlainObject,
   mapKeyOf,
   normalizedValues,
+  type RecordingOptions,
   type TimeLogAccess,
   type RecordOptions,
   requireAccess,
@@ -25,7 +26,7 @@ import type { BatchedTimeLogHooks, TimeLogChange, TimeLogHooks } from './time-lo
 interface Turn {
   readonly queueKey?: string | undefined;
   readonly deadline?: number | undefined;
-  readonly batch?: number;
+  readonly batch?: number | undefined;
 }
 
 /** The limits of the attributes of a hook. As in a body, they are within one level. */
@@ -48,45 +49,17 @@ export class HookedWrites implements CallWrites {
     private readonly shared?: SharedCreates,
   ) {}
 
-  async add(sent: TimeLog, deadline?: number): Promise<TimeLog> {
-    const log = await this.beforeRecord(sent);
-    await this.create(log, undefined, deadline);
-    return log;
-  }
-
-  async addOnce(sent: TimeLog, key: IdempotencyKey, deadline?: number): Promise<TimeLog | string> {
-    const isKnown = this.hooks.before && (await this.writes.known(sent, key)) !== undefined;
-    const log = isKnown ? sent : await this.beforeRecord(sent);
-    const id = await this.create(log, key, deadline);
-    return id === log.id ? log : id;
-  }
-
-  async addAll(sent: readonly TimeLog[], caller?: string, deadline?: number): Promise<readonly TimeLog[]> {
-    const logs = await this.beforeRecords(sent);
-    const store = async (writes: TimeLogWrites) => (await writes.addAll(logs, caller, deadline), logs);
-    await this.record(store, { deadline, batch: logs.length });
-    return logs;
-  }
-
-  async addAllOnce(
-    sent: readonly TimeLog[],
-    key: IdempotencyKey,
-    caller?: string,
-    deadline?: number,
-  ): Promise<readonly (TimeLog | string)[]> {
-    const isKnown = this.hooks.before && (await this.writes.knownAll(sent, key)) !== undefined;
-    const logs = isKnown ? sent : await this.beforeRecords(sent);
-    let ids!: readonly string[];
-    const store = async (writes: TimeLogWrites) => {
-      ids = await writes.addAllOnce(logs, key, caller, deadline);
-      return ids[0] === logs[0]?.id ? logs : [];
-    };
-    await this.record(store, { queueKey: mapKeyOf(key), deadline, batch: logs.length });
-    return ids[0] === logs[0]?.id ? logs : ids;
-  }
-
-  get(...query: Parameters<TimeLogWrites['get']>): Promise<TimeLog | undefined> {
-    return this.writes.get(...query);
+  async record(sent: readonly TimeLog[], options: RecordingOptions = {}): Promise<readonly AnsweredLog[]> {
+    const { key, deadline } = options;
+    const known = key && this.hooks.before && (await this.writes.findByKey(key));
+    if (known) return known;
+    const logs: TimeLog[] = [];
+    for (const log of sent) logs.push(await this.before(changeOfRecord(log, this.call), log));
+    const store = (rest = deadline, beforeCommit?: () => void) =>
+      this.store(logs, { ...options, deadline: rest }, beforeCommit);
+    const { call, shared } = this;
+    if (!shared || call.manager || logs.length > 1) return store();
+    return shared.add({ log: logs[0]!, key, call }, deadline, store);
   }
 
   async correct(
@@ -133,33 +106,6 @@ export class HookedWrites implements CallWrites {
     );
   }
 
-  /** Stores a log. Returns its id, or that of the log of a known key. */
-  private async create(log: TimeLog, key?: IdempotencyKey, deadline?: number): Promise<string> {
-    const { call, shared } = this;
-    const store = async (wait?: number, requireTime?: () => void) => {
-      let { id } = log;
-      const add = async (writes: TimeLogWrites) => {
-        if (key) id = await writes.addOnce(log, key, wait);
-        else await writes.add(log, wait);
-        return id === log.id ? [log] : [];
-      };
-      await this.record(add, { queueKey: key && mapKeyOf(key), deadline: wait }, requireTime);
-      return id;
-    };
-    return shared && !call.manager ? shared.add({ log, key, call }, deadline, store) : store(deadline);
-  }
-
-  private beforeRecord(log: TimeLog): Promise<TimeLog> {
-    return this.before(changeOfRecord(log, this.call), log);
-  }
-
-  private async beforeRecords(logs: readonly TimeLog[]): Promise<readonly TimeLog[]> {
-    if (!this.hooks.before) return logs;
-    const found: TimeLog[] = [];
-    for (const log of logs) found.push(await this.beforeRecord(log));
-    return found;
-  }
-
   /** Runs `before`. Returns the log, with the values that the hook returns. */
   private async before<Log extends TimeLog | undefined>(
     change: TimeLogChange,
@@ -175,18 +121,25 @@ export class HookedWrites implements CallWrites {
     return replaced;
   }
 
-  /** Stores logs and runs `within` for those that are new. Writes with the same queue key run one at a time. */
-  private async record(
-    store: (writes: TimeLogWrites) => Promise<readonly TimeLog[]>,
-    turn: Turn,
+  /** Stores logs and, if they are new, runs `within` for each. Creates with the same key run one at a time. */
+  private store(
+    logs: readonly TimeLog[],
+    options: RecordingOptions,
     beforeCommit?: () => void,
-  ): Promise<void> {
-    await this.transact(async (writes, transaction) => {
-      const logs = await store(writes);
-      const changes = logs.map((log) => writtenChange(log, this.call));
-      if (transaction) await runWithin(this.hooks, changes, transaction);
-      beforeCommit?.();
-    }, turn);
+  ): Promise<readonly AnsweredLog[]> {
+    const { key, deadline } = options;
+    const batch = logs.length > 1 ? logs.length : undefined;
+    return this.transact(
+      async (writes, transaction) => {
+        const recorded = await writes.record(logs, options);
+        const isNew = recorded[0]!.id === logs[0]!.id;
+        const changes = isNew ? logs.map((log) => writtenChange(log, this.call)) : [];
+        if (transaction) await runWithin(this.hooks, changes, transaction);
+        beforeCommit?.();
+        return isNew ? logs : recorded;
+      },
+      { queueKey: key && mapKeyOf(key), deadline, batch },
+    );
   }
 
   /** Runs work in the transaction of the call or in one of its own; without `within` it needs none. */
@@ -207,8 +160,8 @@ export class HookedWrites implements CallWrites {
  * VALIDATION_ERROR if they break our own rules.
  */
 function replace(log: TimeLog, { attributes, ...values }: TimeLogValues): TimeLog {
-  if (attributes === undefined) return TimeLog.replace(log, { ...values, attributes: log.attributes });
+  if (attributes === undefined) return TimeLog.record({ ...values, attributes: log.attributes }, log.id);
   const fault = isPlainObject(attributes) ? jsonFault(attributes, BOUNDS) : 'must be an object';
   if (fault !== undefined) throwFaults([faultOf('attributes', attributes, 'json', fault)]);
-  return TimeLog.replace(log, { ...values, attributes: deepFreeze(jsonCopy(attributes)) as Attributes });
+  return TimeLog.record({ ...values, attributes: deepFreeze(jsonCopy(attributes)) as Attributes }, log.id);
 }

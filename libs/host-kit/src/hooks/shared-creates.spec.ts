@@ -7,7 +7,7 @@ import { SharedCreates } from './shared-creates.js';
 
 /** The events of the transaction of two creates; the first one has a key. */
 interface Events {
-  readonly addOnce?: () => void;
+  readonly keyed?: () => void;
   readonly within?: () => void;
   readonly commit?: () => void;
 }
@@ -31,18 +31,17 @@ it.each<[string, Events, string, string]>([
   ['an outage for the hook', { within: unavailable }, 'alone', 'alone'],
   ['an error at the commit', { commit: fail('CONFLICT') }, 'alone', 'alone'],
   ['an outage at the commit', { commit: unavailable }, 'SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
-  ['a key that is in use', { addOnce: unavailable }, 'alone', 'shared'],
-  ['a key with other values', { addOnce: fail('IDEMPOTENCY_KEY_REUSED') }, 'alone', 'shared'],
-  ['an error of one key', { addOnce: fail('CONFLICT') }, 'alone', 'alone'],
+  ['a key that is in use', { keyed: unavailable }, 'alone', 'shared'],
+  ['a key with other values', { keyed: fail('IDEMPOTENCY_KEY_REUSED') }, 'alone', 'shared'],
+  ['an error of one key', { keyed: fail('CONFLICT') }, 'alone', 'alone'],
   ['the end of the deadline', { within: () => (now += 2_000) }, 'SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
 ])('after %s', async (_event, events, ...outcomes) => {
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   let happening: Events = {};
   const writes = {
-    addAll: () => Promise.resolve(),
-    addOnce: async ({ id }: TimeLog) => {
-      happening.addOnce?.();
-      return id;
+    record: async (logs: readonly TimeLog[], options?: object) => {
+      if (options) happening.keyed?.();
+      return logs;
     },
   };
   const repository = {
@@ -59,10 +58,10 @@ it.each<[string, Events, string, string]>([
   const shared = new SharedCreates(repository, hooks, { queue: 9, wait: 1_000 });
   const add = (text?: string) => {
     const log = newLog();
-    const key = text === undefined ? undefined : { caller: 'ada', text };
-    const outcome = shared.add({ log, key, call: {} }, undefined, () => Promise.resolve('alone'));
+    const key = text === undefined ? undefined : { caller: 'ada', text, fingerprint: '' };
+    const outcome = shared.add({ log, key, call: {} }, undefined, () => Promise.resolve([{ id: 'alone' }]));
     return outcome.then(
-      (id) => (id === log.id ? 'shared' : id),
+      ([recorded]) => (recorded!.id === log.id ? 'shared' : recorded!.id),
       (error: unknown) => (error as DomainError).code,
     );
   };
@@ -71,8 +70,9 @@ it.each<[string, Events, string, string]>([
 
 it('accepts no more creates while too many wait for a transaction of their own', async () => {
   const writes = {
-    addAll: () => Promise.resolve(),
-    addOnce: () => Promise.reject(new DomainError('SERVICE_UNAVAILABLE')),
+    record: async (_logs: readonly TimeLog[], options?: object) => {
+      if (options) throw new DomainError('SERVICE_UNAVAILABLE');
+    },
   };
   const repository = {
     within: () => writes,
@@ -83,8 +83,8 @@ it('accepts no more creates while too many wait for a transaction of their own',
     { batched: true, within: () => undefined },
     { queue: 1, wait: 60_000 },
   );
-  let end!: (id: string) => void;
-  const create = { log: newLog(), key: { caller: 'ada', text: 'key' }, call: {} };
+  let end!: (recorded: []) => void;
+  const create = { log: newLog(), key: { caller: 'ada', text: 'key', fingerprint: '' }, call: {} };
   const begun = new Promise<void>((begin) => {
     void shared.add(create, undefined, () => {
       begin();
@@ -96,5 +96,5 @@ it('accepts no more creates while too many wait for a transaction of their own',
     shared.add({ log: newLog(), call: {} }, deadline, () => Promise.reject(new Error()));
   await expect(other()).rejects.toThrow('the write queue is full');
   await other(60_000);
-  end('');
+  end([]);
 });

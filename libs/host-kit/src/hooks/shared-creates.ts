@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import {
-  type IdempotencyKey,
+  type AnsweredLog,
   normalizedValues,
   QUEUE_FULL,
   type RecordOptions,
+  type RequestKey,
   type TimeLog,
   type TimeLogRepository,
   type TransactionHandle,
@@ -23,7 +24,7 @@ const MAX_SHARED_CREATES = 200;
 
 interface Create {
   readonly log: TimeLog;
-  readonly key?: IdempotencyKey | undefined;
+  readonly key?: RequestKey | undefined;
   readonly call: RecordOptions;
 }
 
@@ -35,7 +36,7 @@ type TimedCreate = Create & { readonly requireTime: () => void };
  * gets a transaction of its own, so that none depends on another.
  */
 export class SharedCreates {
-  readonly queue: Batcher<TimedCreate, string | undefined>;
+  readonly queue: Batcher<TimedCreate, readonly AnsweredLog[] | undefined>;
   /** The number of creates that wait for a transaction of their own, or have one. */
   private alone = 0;
 
@@ -54,35 +55,35 @@ export class SharedCreates {
   }
 
   /**
-   * Returns the id of the stored log, or that of the log of a known key. `storeAlone` stores it in a transaction of
+   * Returns the stored log, or that of a known key. `storeAlone` stores it in a transaction of
    * its own within the rest of the deadline: it calls `requireTime` before the commit.
    */
   async add(
     create: Create,
     deadline: number | undefined,
-    storeAlone: (rest: number, requireTime: () => void) => Promise<string>,
-  ): Promise<string> {
+    storeAlone: (rest: number, requireTime: () => void) => Promise<readonly AnsweredLog[]>,
+  ): Promise<readonly AnsweredLog[]> {
     if (deadline === undefined && this.alone >= this.limits.queue) throw unavailable(QUEUE_FULL);
     const end = performance.now() + (deadline ?? this.limits.wait);
     const requireTime = () => {
       if (performance.now() >= end) throw unavailable();
     };
-    const id = await this.queue.add({ ...create, requireTime }, deadline);
-    if (id !== undefined) return id;
+    const recorded = await this.queue.add({ ...create, requireTime }, deadline);
+    if (recorded !== undefined) return recorded;
     requireTime();
     this.alone++;
     return storeAlone(end - performance.now(), requireTime).finally(() => this.alone--);
   }
 
-  /** Returns the id for each create, or undefined if it needs a transaction of its own. */
-  private async storeAll(creates: readonly TimedCreate[]): Promise<(string | undefined)[]> {
+  /** Returns the log of each create, or undefined if it needs a transaction of its own. */
+  private async storeAll(creates: readonly TimedCreate[]): Promise<(readonly AnsweredLog[] | undefined)[]> {
     let isStored = false as boolean;
     try {
       return await this.timeLogs.transact(async (transaction) => {
-        const ids = await this.store(creates, transaction);
+        const recorded = await this.store(creates, transaction);
         creates.forEach(({ requireTime }) => requireTime());
         isStored = true;
-        return ids;
+        return recorded;
       });
     } catch (error) {
       // After an outage during the commit, the logs may be stored.
@@ -94,17 +95,19 @@ export class SharedCreates {
   private async store(
     creates: readonly Create[],
     transaction: TransactionHandle,
-  ): Promise<(string | undefined)[]> {
+  ): Promise<(readonly AnsweredLog[] | undefined)[]> {
     const writes = this.timeLogs.within(transaction);
-    const unkeyed = creates.filter(({ key }) => !key);
-    if (unkeyed.length > 0) await writes.addAll(unkeyed.map(({ log }) => log));
-    const ids: (string | undefined)[] = [];
+    const unkeyed = creates.filter(({ key }) => !key).map(({ log }) => log);
+    if (unkeyed.length > 0) await writes.record(unkeyed);
+    const recorded: (readonly AnsweredLog[] | undefined)[] = [];
     for (const { log, key } of creates)
-      ids.push(key ? await writes.addOnce(log, key, 0).catch(rejectUnlessKeyError) : log.id);
-    const made = creates.filter(({ log }, index) => ids[index] === log.id);
+      recorded.push(
+        key ? await writes.record([log], { key, deadline: 0 }).catch(rejectUnlessKeyError) : [log],
+      );
+    const made = creates.filter(({ log }, index) => recorded[index]?.[0]!.id === log.id);
     const changes = made.map(({ log, call }) => writtenChange(log, call));
     await runWithin(this.hooks, changes, transaction);
-    return ids;
+    return recorded;
   }
 }
 

@@ -29,12 +29,10 @@ create table {{time_log_keys}} (
   principal text not null,
   text text not null,
   fingerprint bytea not null,
-  time_log_id uuid not null,
   created_at timestamptz(3) not null default now(),
-  -- All logs of a batch, in order; the first one is also time_log_id.
-  time_log_ids uuid[],
-  -- Its logs, in order, if a hook has replaced the values that were sent. Not jsonb, which reorders attributes.
-  replaced json,
+  -- Its logs as they were answered, in order; ids alone are explained in update.sql. Not jsonb, which
+  -- reorders attributes.
+  logs json not null,
   constraint time_log_keys_pkey primary key (principal, text)
 );
 create index time_log_keys_created_at_idx on {{time_log_keys}} (created_at);

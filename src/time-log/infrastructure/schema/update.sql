@@ -23,6 +23,15 @@ end
 $do$;
 create index time_logs_attributes_idx on {{time_logs}} using gin (attributes jsonb_path_ops) where attributes is not null;
 
+-- Keys of 0.3 have their logs only if a hook or the schema of attributes changed the values that were
+-- sent. The ids of the others are enough, since a retry sends the same values. Version 0.2 took over
+-- expired keys without changing the logs.
+alter table {{time_log_keys}} alter column replaced type json
+  using case when replaced->0->>'id' = time_log_id::text then replaced
+             else to_json(coalesce(time_log_ids, array[time_log_id])) end;
+alter table {{time_log_keys}} rename column replaced to logs;
+alter table {{time_log_keys}} alter column logs set not null, drop column time_log_id, drop column time_log_ids;
+
 drop function
   {{time_log_sum}}(uuid, date, date),
   {{time_log_sum_of}}(uuid[], date, date),
