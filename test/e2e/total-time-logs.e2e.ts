@@ -109,7 +109,8 @@ describe('GET /api/v1/time-logs/totals', () => {
     });
   });
 
-  const by = 'by must be project, day, week or month, or project and a period, such as project,month';
+  const by =
+    'by must be project, day, week, month or attributes.NAME, or one of project and attributes.NAME with a period, such as project,month';
   const day =
     'must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23';
 

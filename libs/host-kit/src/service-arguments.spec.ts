@@ -164,7 +164,7 @@ describe('the arguments of services', () => {
       others,
       'grouping',
       [null, 'year', ['day']],
-      'by must be project, day, week or month, or project and a period, such as project,month',
+      'by must be project, day, week, month or attributes.NAME, or one of project and attributes.NAME with a period, such as project,month',
       { rule: 'choice' },
     ],
     [

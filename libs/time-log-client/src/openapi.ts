@@ -105,11 +105,11 @@ export interface paths {
          *
          *     **Sums** are exact decimals: 0.1 and 0.2 make 0.3. The client chooses the unit.
          *
-         *     **Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first; by project and period: by `projectId`, then newest first. Changes between pages move groups, as they move logs in the list.
+         *     **Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first; by project and period: by `projectId`, then newest first. Values of an attribute: the largest duration first, then by the value; with a period: by the value, then newest first; `null` comes last: the logs without a value that a filter can have. An array has a group for each of its texts, so a log may be in several groups; `meta` counts it once. Changes between pages move groups, as they move logs in the list.
          *
          *     **Period.** `from` and `to` have the same meaning as in the list. A week starts on Monday (ISO 8601). Days are those of `date`, without a time zone. The first and last group are limited to the period.
          *
-         *     **Cost.** It does not depend on the number of logs, unless attributes select them: then it grows with the logs that match. That of groups by project grows with their number: a year of 100,000 projects takes about a second, and one of 10,000 by month. One such sum is computed at a time. If that takes too long, the response is `503`.
+         *     **Cost.** It does not depend on the number of logs, unless attributes select or group them: then it grows with the logs that match. That of groups by project grows with their number: a year of 100,000 projects takes about a second, and one of 10,000 by month. One such sum is computed at a time. If that takes too long, the response is `503`.
          */
         get: operations["totalTimeLogs"];
         put?: never;
@@ -402,6 +402,30 @@ export interface components {
             count: number;
             duration: components["schemas"]["ExactSum"];
         };
+        /** @description The logs with one value of an attribute. */
+        AttributeTotal: {
+            /** @description The attribute and its value, by which the list can be filtered, or `null`. */
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @description The number of logs. */
+            count: number;
+            duration: components["schemas"]["ExactSum"];
+        };
+        /** @description The logs with one value of an attribute in one day, week or month. */
+        AttributePeriodTotal: {
+            /** @description The attribute and its value, by which the list can be filtered, or `null`. */
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @description The first day as text (`YYYY-MM-DD`), not before that of the filter. */
+            from: string;
+            /** @description The last day as text (`YYYY-MM-DD`), not after that of the filter. */
+            to: string;
+            /** @description The number of logs. */
+            count: number;
+            duration: components["schemas"]["ExactSum"];
+        };
         /** @description `count` and `duration` are those of all matching logs, on every page. */
         TotalsMeta: {
             /** @description The number of logs. */
@@ -418,7 +442,7 @@ export interface components {
             /** @description Always `true`. */
             success: boolean;
             /** @description The groups of the page; empty without `by`, and past the end. */
-            data: (components["schemas"]["ProjectPeriodTotal"] | components["schemas"]["ProjectTotal"] | components["schemas"]["PeriodTotal"])[];
+            data: (components["schemas"]["AttributePeriodTotal"] | components["schemas"]["AttributeTotal"] | components["schemas"]["ProjectPeriodTotal"] | components["schemas"]["ProjectTotal"] | components["schemas"]["PeriodTotal"])[];
             meta: components["schemas"]["TotalsMeta"];
         };
         /** @description A log was recorded or corrected: `data` has its current values (CloudEvents 1.0, JSON format). */
@@ -992,8 +1016,8 @@ export interface operations {
                 from?: components["parameters"]["from"];
                 /** @description The last `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 to?: components["parameters"]["to"];
-                /** @description The kind of groups. Without it there are none. */
-                by?: "project" | "day" | "week" | "month" | "project,day" | "project,week" | "project,month";
+                /** @description The kind of groups. Without it there are none. `attributes.NAME`, alone or with a period, groups by an attribute by which logs can be filtered. */
+                by?: ("project" | "day" | "week" | "month" | "project,day" | "project,week" | "project,month") | string;
                 /** @description Number of the page. A page past the end is empty. */
                 page?: components["parameters"]["page"];
                 /** @description The maximum number of groups on a page. */

@@ -28,11 +28,18 @@ export interface MatchingLogs {
   readonly bind: Bind;
 }
 
-/** Returns the logs that a filter selects within an access; undefined if neither limits attributes. */
-export function matchingLogs(filter: TimeLogFilter, access: TimeLogAccess): MatchingLogs | undefined {
+/**
+ * Returns the logs that a filter selects within an access; undefined if neither limits attributes, unless the logs are
+ * read in any case.
+ */
+export function matchingLogs(
+  filter: TimeLogFilter,
+  access: TimeLogAccess,
+  inAnyCase = false,
+): MatchingLogs | undefined {
   const parameters: string[] = [];
   const bind = (text: string) => `$${parameters.push(text)}`;
-  const ofAttributes = attributeCondition(filter, access, bind);
+  const ofAttributes = attributeCondition(filter, access, bind) ?? (inAnyCase ? 'true' : undefined);
   if (ofAttributes === undefined) return undefined;
   const projects = projectsOf(filter, access);
   const { from, to } = filter.period;

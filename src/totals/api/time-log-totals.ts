@@ -1,5 +1,5 @@
 import type { PageRequest } from '../../time-log/domain/page-request.js';
-import type { GroupSum, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
+import type { AttributeSum, GroupSum, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
 import { metaOf, type TimeLogListResponse } from '../../time-log/api/time-log-bodies.js';
 
 /** A sum whose duration is the nearest number. */
@@ -27,8 +27,13 @@ export function totalsResponse(totals: Totals, page: PageRequest): TotalsRespons
 }
 
 /** Returns the members that identify a group. */
-function groupKeyOf({ projectId, from, to }: Partial<ProjectSum & PeriodSum>): object {
-  return { projectId, from, to };
+function groupKeyOf({
+  attributes,
+  projectId,
+  from,
+  to,
+}: Partial<AttributeSum & ProjectSum & PeriodSum>): object {
+  return { attributes, projectId, from, to };
 }
 
 function membersOf(value: object): string {

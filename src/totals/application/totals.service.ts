@@ -1,10 +1,9 @@
-import { throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { type CallOptions, readArguments } from '../../time-log/application/call-options.js';
 import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import type { PageInput } from '../../time-log/domain/page-request.js';
 import type { TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import type { TotalsRepository } from '../domain/totals.repository.js';
-import { type Grouping, groupingFault, type Totals } from '../domain/totals.js';
+import { attributeOf, type Grouping, type Totals } from '../domain/totals.js';
 
 /** Counts and adds up time logs, for HTTP, messages and the code of a host. */
 export class TotalsService {
@@ -24,8 +23,8 @@ export class TotalsService {
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<Totals> {
-    throwFaults([by === undefined ? undefined : groupingFault(by)]);
+    const attribute = attributeOf(by, this.attributes.filters);
     const [matching, onPage, access, caller] = readArguments(filter, page, options, this.attributes);
-    return this.repository.totals(matching, by, onPage, access, caller);
+    return this.repository.totals(matching, by, onPage, access, caller, attribute);
   }
 }

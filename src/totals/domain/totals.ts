@@ -1,4 +1,5 @@
-import { type Fault, faultOf } from '../../../libs/errors/src/domain-error.js';
+import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
+import type { AttributeType, TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import type { CalendarDate } from '../../time-log/domain/time-log.rules.js';
 
 /** All groupings. */
@@ -13,16 +14,40 @@ export const GROUPINGS = [
 ] as const;
 
 /**
- * The property that the logs of a group share: their project, day, week (ISO 8601, from Monday) or month, or
- * their project and one of these periods.
+ * The property that the logs of a group share: their project, day, week (ISO 8601, from Monday) or month, an attribute,
+ * or their project or an attribute and one of these periods.
  */
-export type Grouping = (typeof GROUPINGS)[number];
+export type Grouping = (typeof GROUPINGS)[number] | `attributes.${string}`;
 
-/** Returns the fault of an invalid grouping, or undefined. */
+/** An attribute whose values are groups. */
+export interface GroupedAttribute {
+  readonly name: string;
+  readonly type: AttributeType;
+}
+
+const BY_ATTRIBUTE = /^attributes\.([A-Za-z][A-Za-z0-9_]*)(?:,(?:day|week|month))?$/;
+
+/** Returns the fault of a grouping that has no valid form, or undefined. */
 export function groupingFault(value: unknown): Fault | undefined {
   if ((GROUPINGS as readonly unknown[]).includes(value)) return undefined;
-  const text = 'must be project, day, week or month, or project and a period, such as project,month';
+  if (typeof value === 'string' && BY_ATTRIBUTE.test(value)) return undefined;
+  const text =
+    'must be project, day, week, month or attributes.NAME, or one of project and attributes.NAME with a period, such as project,month';
   return faultOf('by', value, 'choice', text, { values: GROUPINGS });
+}
+
+/** Returns the attribute of a grouping. Throws DomainError VALIDATION_ERROR if it is not valid, or no filter. */
+export function attributeOf(
+  by: Grouping | undefined,
+  filters: TimeLogAttributes['filters'],
+): GroupedAttribute | undefined {
+  if (by === undefined) return undefined;
+  throwFaults([groupingFault(by)]);
+  const [, name] = BY_ATTRIBUTE.exec(by) ?? [];
+  if (name === undefined) return undefined;
+  const type = filters.get(name);
+  if (type === undefined) throwFaults([groupingFault(undefined)]);
+  return { name, type: type! };
 }
 
 /** The number of logs and the sum of their durations. */
@@ -46,16 +71,25 @@ export interface PeriodSum extends Sum {
   readonly to: CalendarDate;
 }
 
+/**
+ * The sum of a value of an attribute. An array has a group for each of its texts. Null are the logs without a value
+ * that a filter could have.
+ */
+export interface AttributeSum extends Sum {
+  readonly attributes: Readonly<Record<string, string | number | boolean | null>>;
+}
+
 /** The sum of a group of any grouping. */
-export type GroupSum = ProjectSum | PeriodSum | (ProjectSum & PeriodSum);
+export type GroupSum =
+  ProjectSum | PeriodSum | (ProjectSum & PeriodSum) | AttributeSum | (AttributeSum & PeriodSum);
 
 /** The sums of logs, all from one snapshot. */
 export interface Totals {
   /** The sum of all matching logs. */
   readonly whole: Sum;
   /**
-   * The groups of the page, none of them empty: projects by sum, the largest first; periods newest first, those
-   * of each project by its id.
+   * The groups of the page, none of them empty: projects and values by sum, the largest first; periods newest first,
+   * those of each project by its id, those of each value by the value. Null comes last.
    */
   readonly groups: readonly GroupSum[];
   /** The number of groups on all pages; 0 without a grouping. */

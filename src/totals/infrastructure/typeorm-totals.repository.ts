@@ -9,7 +9,7 @@ import { matchingLogs } from '../../time-log/infrastructure/attribute-condition.
 import { maxMonthRows } from '../../time-log/infrastructure/costly-reads.js';
 import { TotalsRepository } from '../domain/totals.repository.js';
 import { matchingSums } from './matching-sums.js';
-import type { Grouping, GroupSum, Sum, Totals } from '../domain/totals.js';
+import type { AttributeSum, GroupedAttribute, Grouping, GroupSum, Sum, Totals } from '../domain/totals.js';
 
 type GroupKind = 'none' | 'project' | 'period';
 
@@ -44,12 +44,13 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     page: PageRequest,
     access: TimeLogAccess,
     caller?: string,
+    attribute?: GroupedAttribute,
   ): Promise<Totals> {
-    const matching = matchingLogs(filter, access);
+    const matching = matchingLogs(filter, access, attribute !== undefined);
     if (matching) {
       const { costlyReads, database } = this.logs;
-      const sql = matchingSums(database.table(TimeLog), matching, filter.period, grouping, page);
-      return totalsOf(await costlyReads.query(caller, sql, matching.parameters));
+      const sql = matchingSums(database.table(TimeLog), matching, filter.period, grouping, page, attribute);
+      return totalsOf(await costlyReads.query(caller, sql, matching.parameters), attribute);
     }
     this.logs.sweep.begin();
     const projects = projectsOf(filter, access);
@@ -102,16 +103,22 @@ function onlyGroupOf(projectId: string, { whole }: Totals, { offset }: PageReque
   return { whole, groups: offset === 0n ? groups : [], groupCount: groups.length };
 }
 
-function totalsOf([whole, ...groups]: readonly TextRow[]): Totals {
-  return { whole: sumOf(whole!), groups: groups.map(groupSumOf), groupCount: Number(whole![2]) };
+function totalsOf([whole, ...rows]: readonly TextRow[], attribute?: GroupedAttribute): Totals {
+  const groups = rows.map((row) => ({ ...valueOf(row, attribute), ...groupSumOf(row) }));
+  return { whole: sumOf(whole!), groups, groupCount: Number(whole![2]) };
 }
 
 function sumOf([count, duration]: TextRow): Sum {
   return { count: Number(count), duration: duration! };
 }
 
+/** Returns the value of a group by an attribute. */
+function valueOf(row: TextRow, attribute: GroupedAttribute | undefined): Partial<AttributeSum> {
+  return attribute ? { attributes: { [attribute.name]: JSON.parse(row[6] ?? 'null') as string | null } } : {};
+}
+
 function groupSumOf(row: TextRow): GroupSum {
-  const [projectId, ...days] = row.slice(3);
+  const [projectId, ...days] = row.slice(3, 6);
   const [from, to] = days.map((day) => JSON.parse(day!) as string);
   return { ...(projectId && { projectId }), ...(from && { from, to }), ...sumOf(row) } as GroupSum;
 }
