@@ -9,7 +9,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The names of the attributes by which logs can be filtered, and callers bound. */
 export const ATTRIBUTE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
 /** The maximum number of these attributes. */
-export const MAX_ATTRIBUTES = 8;
+const MAX_ATTRIBUTES = 8;
 /** The maximum number of characters of their texts. */
 export const MAX_ATTRIBUTE_LENGTH = 255;
 /** The maximum magnitude of a number in an attribute: JSON.parse makes one number of several texts above it. */

@@ -10,7 +10,6 @@ export {
   isTooLong,
   MAX_ATTRIBUTE_LENGTH,
   MAX_ATTRIBUTE_NUMBER,
-  MAX_ATTRIBUTES,
   MAX_PROJECTS,
   parseProjectBinding,
 } from './bounds.js';
