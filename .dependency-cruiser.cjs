@@ -7,7 +7,7 @@ const ENTRY = '^src/[^/]+/(setup/)?index\\.ts$';
 /** Read models of time logs: modules that the module of time logs composes, and which see layers of it. */
 const READ_MODEL = '^src/(totals|feed|export)/';
 /** What composes them. */
-const COMPOSING = '^src/time-log/time-log\\.module\\.ts$';
+const COMPOSING = '^src/time-log/time-log\\.(providers|routes)\\.ts$';
 /** The libs that the core does without. The others are its building blocks. */
 const PACKAGES =
   '^libs/(attributes|backup|embedded-postgres|event-relay|host-kit|jwt|messages|time-log-client)/';

@@ -3,7 +3,6 @@ import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   type AttributesDefinition,
-  attributeProviders,
   describeAttributes,
   readSchemaFile,
 } from '../libs/attributes/src/index.js';
@@ -14,6 +13,7 @@ import {
   EventRelayModule,
   sinkOf,
 } from '../libs/event-relay/src/index.js';
+import { TimeLogModule } from '../libs/host-kit/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import {
   accessTokenEntities,
@@ -28,7 +28,7 @@ import { DatabaseModule } from './database/index.js';
 import { connectionOptions, migrate, openDataSource } from './database/setup/index.js';
 import { HealthModule } from './health/index.js';
 import { MetricsModule, READ_METRICS } from './metrics/index.js';
-import { CORRECT, READ, timeLogEntities, timeLogMigrations, TimeLogModule, WRITE } from './time-log/index.js';
+import { CORRECT, READ, timeLogEntities, timeLogMigrations, WRITE } from './time-log/index.js';
 
 /** The tables of the service. That of the relay exists even if the relay is off. */
 export const entities = [...accessTokenEntities, ...timeLogEntities, ...eventRelayEntities];
@@ -81,9 +81,12 @@ export interface AppOptions {
 @Module({})
 export class AppModule {
   static async forRoot(options: AppOptions): Promise<DynamicModule> {
-    const { config, onClose } = options;
+    const { config, attributes, onClose } = options;
     const { messagesUrl, eventsUrl, eventsSecret: secret } = config;
-    const timeLogs = timeLogModule(options);
+    const timeLogs = TimeLogModule.forRoot({
+      limits: config.limits,
+      ...(attributes && { attributes: attributes.schema, filters: Object.fromEntries(attributes.filters) }),
+    });
     return {
       module: AppModule,
       imports: [
@@ -149,11 +152,6 @@ async function authModule({
       ...(limit && { admit: rateLimit(limit) }),
     }),
   });
-}
-
-function timeLogModule({ config: { limits }, attributes }: AppOptions): DynamicModule {
-  const providers = attributes && [...attributeProviders({ useFactory: () => attributes })];
-  return TimeLogModule.forRoot({ limits }, providers);
 }
 
 /** Handles messages. Loaded only if a broker is set, as it loads @nestjs/microservices. */

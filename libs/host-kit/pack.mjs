@@ -21,14 +21,13 @@ Creates the package for hosts in DIRECTORY (dist), and prints the path of its ta
 const PEERS = {
   '@nats-io/jetstream': '^3.4.0',
   '@nats-io/transport-node': '^3.4.0',
-  // @nestjs/swagger requires 11.0.1. Before 12.2 a global pipe of the host received the promise of
+  // Before 12.2 a global pipe of the host received the promise of
   // an asynchronous parameter, such as our body.
   '@nestjs/common': '^11.0.1 || ^12.2.0',
   '@nestjs/core': '^11.0.1 || ^12.2.0',
   '@nestjs/microservices': '^11.0.1 || ^12.0.1',
   // 11.0.0 and 11.0.1 require Nest 10.
   '@nestjs/passport': '^11.0.2 || ^12.0.0',
-  '@nestjs/swagger': '^11.0.0 || ^12.0.0',
   // CommonJS cannot require 12.0.0.
   '@nestjs/typeorm': '^11.0.0 || ^12.0.1',
   amqplib: '^2.3.1',
@@ -42,12 +41,11 @@ const PEERS = {
   typeorm: '^0.3.20 || ^1.0.0',
 };
 
-/** The peers that a host needs only for one entry, one broker, or API documentation. */
+/** The peers that a host needs only for one entry or one broker. */
 const OPTIONAL_PEERS = [
   '@nats-io/jetstream',
   '@nats-io/transport-node',
   '@nestjs/microservices',
-  '@nestjs/swagger',
   'amqplib',
   'prom-client',
 ];
@@ -137,7 +135,7 @@ function compile({ type, folder }) {
   // The nearest package.json decides the module type to which TypeScript compiles a file.
   host.readFile = (file) => {
     if (file.endsWith('/infrastructure/schema/texts.ts')) return textsIn(dirname(file));
-    if (file.endsWith('/host-kit/src/routes/document.ts')) return documentText();
+    if (file.endsWith('/host-kit/src/document.ts')) return documentText();
     const text = ts.sys.readFile(file);
     const isOurs = file.endsWith('/package.json') && !relative(PROJECT, file).includes('node_modules');
     return text !== undefined && isOurs ? json({ ...JSON.parse(text), type }) : text;
@@ -188,8 +186,7 @@ function reachable(compiled, from, toFile) {
 
 function manifest(packages) {
   const { name, version, description, license, type, engines } = project;
-  // The metadata for @nestjs/swagger fits these versions, but no file imports the package.
-  const shared = Object.keys(PEERS).filter((peer) => packages.has(peer) || peer === '@nestjs/swagger');
+  const shared = Object.keys(PEERS).filter((peer) => packages.has(peer));
   const own = [...packages].filter((dependency) => !(dependency in PEERS)).sort();
   const files = ({ folder }, entry) => ({
     types: `./${folder}/${entry}.d.ts`,

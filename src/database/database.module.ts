@@ -4,12 +4,12 @@ import type { DataSource } from 'typeorm';
 import { DatabaseMeasures } from './database.measures.js';
 import { Database } from './database.js';
 
-/** Returns a provider of the Database of a DataSource; of undefined if there is none. */
-export function databaseProvider(name?: string): FactoryProvider<Database | undefined> {
+/** Returns a provider of the Database of a DataSource. */
+export function databaseProvider(name?: string): FactoryProvider<Database> {
   return {
     provide: Database,
-    inject: [{ token: getDataSourceToken(name), optional: true }],
-    useFactory: (dataSource?: DataSource) => dataSource && new Database(dataSource),
+    inject: [getDataSourceToken(name)],
+    useFactory: (dataSource: DataSource) => new Database(dataSource),
   };
 }
 

@@ -1,4 +1,4 @@
 export { type ExportedLogs, ExportService } from './application/export.service.js';
 export { CSV_COLUMNS, EXPORT_FORMATS, type ExportFormat } from './domain/export-format.js';
-export { ExportRepository, type ExportRequest, type LogsOfMoment } from './domain/export.repository.js';
+export { type ExportRequest, type LogsOfMoment } from './domain/export.repository.js';
 export { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';

@@ -1,4 +1,3 @@
-export { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './api/time-log-routes.js';
 export {
   type CallOptions,
   callOptionsOf,
@@ -20,7 +19,7 @@ export {
   mapKeyOf,
   type RequestKey,
 } from './domain/idempotency-key.js';
-export { type PageInput, PageRequest } from './domain/page-request.js';
+export { PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';
 export {
   ALL_PROJECTS,
@@ -52,22 +51,17 @@ export {
 } from './domain/time-log.js';
 export { type TransactionHandle } from './domain/transaction-handle.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
-export { MIGRATION_ADVICE } from './infrastructure/schema-check.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
-export {
-  QUEUE_FULL,
-  TypeOrmTimeLogRepository,
-  WRITE_LIMITS,
-  type WriteLimits,
-} from './infrastructure/typeorm-time-log.repository.js';
+export { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 export { limitsOf, type TimeLogLimits } from './time-log.limits.js';
 export { timeLogMigrations } from './time-log.migrations.js';
-export { TIME_LOG_PARTS, TimeLogModule } from './time-log.module.js';
-export { DEFAULT_EVENT_SOURCE, TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
+export { TIME_LOGS } from './time-log.providers.js';
+export { controllersOf, type EnabledRoutes } from './time-log.routes.js';
+export { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 export { CORRECT, READ, WRITE } from './time-log.scopes.js';
 export { CreateTimeLogDto, valuesOf } from './api/create-time-log.dto.js';
 export { LargeLists } from './api/large-lists.js';
 export { TimeLogFilterDto } from './api/time-log-filter.dto.js';
-export { criteriaOf, type ListCriteria, ListTimeLogsDto } from './api/list-time-logs.dto.js';
-export { itemsResponse, listResponse, logResponse, type TimeLogResponse } from './api/time-log-bodies.js';
+export { criteriaOf, ListTimeLogsDto } from './api/list-time-logs.dto.js';
+export { itemsResponse, logResponse } from './api/time-log-bodies.js';

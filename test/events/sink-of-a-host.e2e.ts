@@ -1,10 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { EventRelayModule, type EventSink } from '../../libs/event-relay/src/index.js';
 import type { SinkOfHost } from '../../libs/event-relay/src/event-relay.module.js';
 import type { CloudEvent } from '../../src/feed/index.js';
-import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import { hostDataSource, useHosts } from '../host/embedded.js';
@@ -37,6 +36,7 @@ class OutboxSink implements EventSink {
 }
 
 const hosts = useHosts();
+const caller = () => ({ scopes: ['time-logs:read'] });
 beforeAll(() => migrateForRelay(hosts.database.url));
 beforeEach(async () => {
   await hosts.close();
@@ -48,7 +48,6 @@ async function start(
   source?: string,
   options?: Parameters<typeof EventRelayModule.over>[2],
 ) {
-  const caller = () => ({ scopes: ['time-logs:read'] });
   const timeLogs = TimeLogModule.forRoot({ source, dataSource: 'work', caller });
   const relay = EventRelayModule.over(timeLogs, sink, options);
   await hosts.serve([hostDataSource(hosts.database.url, 'work'), timeLogs, relay]);
@@ -76,10 +75,8 @@ describe('a relay of a host', () => {
   });
 
   it('does not start with a source that is none', async () => {
-    const connection = { url: hosts.database.url };
-    const timeLogs = TimeLogCoreModule.forRoot({ source: 'our logs', connection });
-    const options = { logger: false, abortOnError: false } as const;
-    await expect(NestFactory.createApplicationContext(timeLogs, options)).rejects.toThrow(
+    const timeLogs = TimeLogModule.forRoot({ source: 'our logs', caller });
+    await expect(hosts.serve([hostDataSource(hosts.database.url), timeLogs])).rejects.toThrow(
       /^source must be a URI-reference/,
     );
   });

@@ -3,15 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, type INestApplication, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
-import {
-  type AttributesSchema,
-  TimeLogCoreModule,
-  type TimeLogHooks,
-  TimeLogModule,
-} from '../../libs/host-kit/src/index.js';
+import { type AttributesSchema, type TimeLogHooks, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { entityTagOf, TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
@@ -241,15 +235,15 @@ describe('a schema of attributes', () => {
     expect(await service.recordAllOnce([few], batchKey)).toEqual({ ...batch, isReplay: true });
   });
 
-  it('holds in a core without HTTP, and with options that are made later', async () => {
-    const core = TimeLogCoreModule.forRootAsync({ useFactory: () => ({}), attributes: ATTRIBUTES });
-    @Module({ imports: [hostDataSource(hosts.database.url), core] })
+  it('holds in an app without HTTP, and with options that are made later', async () => {
+    const timeLogs = TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES });
+    @Module({ imports: [hostDataSource(hosts.database.url), timeLogs] })
     class Worker {}
     const app = await NestFactory.createApplicationContext(Worker, { logger: false, abortOnError: false });
     const log = await app.get(TimeLogService).record({ ...VALUES, attributes: { ticket: 'a-1' } });
     expect(log.attributes).toEqual({ ticket: 'A-1', billable: true });
     await app.close();
-    await serve(TimeLogModule.forRootAsync({ useFactory: () => options, attributes: ATTRIBUTES }));
+    await serve(TimeLogModule.forRootAsync({ useFactory: () => ({ ...options, attributes: ATTRIBUTES }) }));
     expect(made(await send('GET', `/${log.id}`))).toMatchObject({ attributes: log.attributes });
   });
 
@@ -336,53 +330,6 @@ describe('a schema of attributes', () => {
     };
     await serve(TimeLogModule.forRoot({ ...options, attributes, limits: { deadline: 50 } }));
     expect(await create({ attributes: {} })).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
-  });
-});
-
-describe('the documentation of a host', () => {
-  const any = { type: 'object', additionalProperties: true };
-  interface Described {
-    readonly properties?: Readonly<Record<string, object>>;
-  }
-  /** The schemas in the document that it makes of its app, by their titles. */
-  async function schemasOf(attributes?: AttributesSchema) {
-    await serve(TimeLogModule.forRoot({ ...options, attributes }));
-    const document = SwaggerModule.createDocument(hosts.app, new DocumentBuilder().build());
-    const text = JSON.stringify(document);
-    const schemas = document.components!.schemas as Readonly<Record<string, Described>>;
-    const properties = (title: string) => schemas[title]?.properties?.attributes;
-    return {
-      text,
-      paths: Object.keys(document.paths),
-      forms: [properties('NewTimeLog'), properties('TimeLog'), properties('RecordedTimeLog')],
-    };
-  }
-
-  it('has the form of the schema, for what is sent and for what is answered', async () => {
-    const attributes = z.strictObject({ ticket: z.string().max(9), billable: z.boolean().default(true) });
-    const properties = {
-      ticket: { type: 'string', maxLength: 9 },
-      billable: { type: 'boolean', default: true },
-    };
-    const form = { type: 'object', properties, additionalProperties: false };
-    const { text, forms, paths } = await schemasOf(attributes);
-    const answered = { ...form, required: ['ticket', 'billable'] };
-    expect(forms).toEqual([{ ...form, required: ['ticket'] }, answered, answered]);
-    expect(text).not.toContain('$schema');
-    expect(paths).toEqual((await schemasOf()).paths);
-  });
-
-  it.each<[string, AttributesSchema]>([
-    ['has no form in these words', z.object({ a: z.date() })],
-    ['refers to itself', z.json().transform((value) => value as object)],
-    ['tells none', { '~standard': { version: 1, vendor: 'host', validate: (value) => ({ value }) } }],
-  ])('has any object where the schema %s', async (_what, attributes) => {
-    expect((await schemasOf(attributes)).forms).toEqual([any, any, any]);
-  });
-
-  it('has none of them without a schema, though another app of the process has one', async () => {
-    await schemasOf(z.object({}));
-    expect((await schemasOf()).forms).toEqual([undefined, undefined, undefined]);
   });
 });
 

@@ -3,7 +3,6 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   type ArgumentsHost,
-  Body,
   type CanActivate,
   Catch,
   ConflictException,
@@ -19,12 +18,10 @@ import {
   type NestInterceptor,
   Param,
   type PipeTransform,
-  Post,
   type Provider,
   UnauthorizedException,
   UnprocessableEntityException,
   UseFilters,
-  ValidationPipe,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
@@ -33,14 +30,8 @@ import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
 import type { Caller } from '../../libs/auth/src/index.js';
 import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
-import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
-import {
-  CreateTimeLogDto,
-  logResponse,
-  type TimeLogResponse,
-  TimeLogService,
-} from '../../src/time-log/index.js';
-import { expectedLog } from '../support/expected-logs.js';
+import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { CreateTimeLogDto, type TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { LOG, refusal } from '../support/requests.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
@@ -106,20 +97,6 @@ const anybody = () => ({ scopes: ['time-logs:read', 'time-logs:write'] });
 class WholeAppModule {}
 /** A module that binds what holds for the whole app. */
 const wholeAppModule = (...providers: Provider[]) => ({ module: WholeAppModule, providers });
-
-/** A route of the host, made of our parts. */
-@Controller('quick')
-class QuickController {
-  constructor(private readonly timeLogs: TimeLogService) {}
-
-  @Post()
-  async record(
-    @Body(new ValidationPipe({ transform: true, whitelist: true, forbidNonWhitelisted: true }))
-    values: CreateTimeLogDto,
-  ): Promise<TimeLogResponse> {
-    return logResponse(await this.timeLogs.record(values));
-  }
-}
 
 describe('a host that chooses', () => {
   const hosts = useHosts();
@@ -241,16 +218,16 @@ describe('a host that chooses', () => {
   ])(
     'answers on its own routes our errors by our filter, and by its own all else: on %s',
     async (_where, bound, whole) => {
-      const timeLogs = TimeLogCoreModule.forRoot({ dataSource: 'own' });
+      const timeLogs = TimeLogModule.forRoot({ dataSource: 'own', caller: anybody });
       @Controller('own')
       @UseFilters(...bound)
       class OwnController {
         constructor(private readonly service: TimeLogService) {}
 
         @Get(':id')
-        async get(@Param('id') id: string): Promise<TimeLogResponse> {
+        async get(@Param('id') id: string): Promise<TimeLog> {
           if (id === 'none') throw new ConflictException('a conflict of the host');
-          return logResponse(await this.service.get(id));
+          return this.service.get(id);
         }
       }
       @Module({
@@ -308,19 +285,16 @@ describe('a host that chooses', () => {
       ]);
     });
 
-    it('makes options, guard and filter later, from what it injects', async () => {
+    it('makes options later, from what it injects', async () => {
       const late = TimeLogModule.forRootAsync({
-        dataSource: 'own',
-        imports: [UsersModule],
+        ...own,
         inject: [Users],
-        useFactory: (users: Users) => ({
-          guard: new HostGuard(users),
-          filter: new HostFilter(),
-          hooks: {
-            before: () => {
-              throw new ConflictException('the project is closed');
-            },
+        hooks: {
+          before: () => {
+            throw new ConflictException('the project is closed');
           },
+        },
+        useFactory: (users: Users) => ({
           caller: async () => {
             const user = users.find('ada')!;
             return { id: user.sub, scopes: user.permissions };
@@ -377,63 +351,19 @@ describe('a host that chooses', () => {
     });
   });
 
-  it('takes and answers logs on a route of its own, by our DTO and our mapper', async () => {
-    const timeLogs = TimeLogCoreModule.forRoot({ dataSource: 'own' });
-    @Module({ imports: [timeLogs], controllers: [QuickController] })
-    class QuickModule {}
-    await serve([dataSource('own'), QuickModule]);
-    const { projectId, duration, date } = LOG;
-    const values = { projectId, duration, date };
-    expect(await send('ada', values, {}, '/quick')).toEqual([
-      201,
-      {
-        success: true,
-        data: expectedLog(values),
-      },
-    ]);
-    expect(await send('ada', { ...values, duration: 0, x: 1 }, {}, '/quick')).toMatchObject([
-      400,
-      { message: ['property x should not exist', 'duration must be a positive number'] },
-    ]);
-  });
-
   /** Hooks that need Users. */
   @Injectable()
   class ClosedProjects {
-    static count = 0;
-    constructor(readonly users: Users) {
-      ClosedProjects.count++;
-    }
+    constructor(readonly users: Users) {}
 
     before(): void {
       throw new ConflictException('the project is closed');
     }
   }
-  /** A module that exports all but what they inject. */
-  const parts = [HostGuard, HostFilter, ClosedProjects];
-  @Module({ providers: [Users, ...parts], exports: parts })
-  class PartsModule {}
-  const exported = {
-    guard: { useExisting: HostGuard },
-    filter: { useExisting: HostFilter },
-    hooks: { useExisting: ClosedProjects },
-    imports: [PartsModule],
-  };
-
-  it('gives the instances of its guard, filter and hooks that a module exports', async () => {
-    const before = ClosedProjects.count;
-    await serve([dataSource('own'), TimeLogModule.forRoot({ ...exported, dataSource: 'own', caller })]);
-    expect(await send('nobody')).toEqual([401, { host: 'who are you?' }]);
-    expect(await send('ada', LOG)).toEqual([409, { host: 'the project is closed' }]);
-    expect(ClosedProjects.count - before).toBe(1);
-  });
-
-  it.each([
+  it('lets its tests override the classes of its guard, filter and hooks', async () => {
     // These need Users, which are not imported.
-    ['classes', { guard: HostGuard, filter: HostFilter, hooks: ClosedProjects }],
-    ['exported instances', exported],
-  ])('lets its tests override the %s of its guard, filter and hooks', async (_name, options) => {
-    const timeLogs = TimeLogModule.forRoot({ ...options, dataSource: 'own' });
+    const classes = { guard: HostGuard, filter: HostFilter, hooks: ClosedProjects };
+    const timeLogs = TimeLogModule.forRoot({ ...classes, dataSource: 'own' });
     const testing = await Test.createTestingModule({ imports: [dataSource('own'), timeLogs] })
       .overrideProvider(HostGuard)
       .useValue({ canActivate: () => false })

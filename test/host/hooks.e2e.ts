@@ -4,13 +4,12 @@ import { ConflictException, type INestApplication, Injectable, Module } from '@n
 import { DataSource, type EntityManager } from 'typeorm';
 import {
   type AttributesSchema,
-  type BatchedTimeLogHooks,
   type TimeLogChange,
   type TimeLogHooks,
   TimeLogModule,
   type WrittenTimeLogChange,
 } from '../../libs/host-kit/src/index.js';
-import { TimeLogService, type TimeLogValues, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
+import { TimeLogService, type TimeLogValues } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
@@ -217,80 +216,6 @@ describe('the hooks of a host', () => {
     policy.replace = () => ({ ...LOG, attributes: { a: 1 } });
     await expect(record()).rejects.toThrow('attributes');
     expect(await stored()).toEqual([]);
-  });
-
-  it('take several changes of one transaction if they are batched', async () => {
-    const calls: (readonly WrittenTimeLogChange[])[] = [];
-    const hooks: BatchedTimeLogHooks = {
-      batched: true,
-      within: (changes) => {
-        if (changes.some(({ log }) => log.duration === 13)) throw new ConflictException('not thirteen');
-        calls.push(changes);
-      },
-    };
-    await serve({ hooks });
-    const service = app.get(TimeLogService);
-    const logs = Array.from({ length: MANY }, (_, index) => ({ ...LOG, duration: index + 1 }));
-    const recordEach = (keys?: readonly string[]) =>
-      Promise.allSettled(
-        logs.map(async (log, index) => {
-          const caller = { id: `caller ${log.duration}` };
-          const key = keys && { caller: caller.id, text: keys[index]! };
-          return key ? service.recordOnce(log, key, { caller }) : service.record(log, { caller });
-        }),
-      );
-    const keys = logs.map(() => randomUUID());
-    for (const some of [undefined, keys]) {
-      calls.length = 0;
-      const outcomes = await recordEach(some);
-      const failed = outcomes.flatMap((outcome, index) => (outcome.status === 'rejected' ? [index + 1] : []));
-      expect(failed).toEqual([13]);
-      const changes = calls.flat().filter(({ kind }) => kind === 'record');
-      expect(calls.some(({ length }) => length > 1)).toBe(true);
-      expect(changes.every(({ log, caller }) => caller?.id === `caller ${log.duration}`)).toBe(true);
-      expect(new Set(changes.map(({ log }) => log.duration)).size).toBe(MANY - 1);
-    }
-    expect(await stored()).toHaveLength(2 * (MANY - 1));
-
-    calls.length = 0;
-    const again = await recordEach(keys);
-    expect(again.filter(({ status }) => status === 'rejected')).toHaveLength(1);
-    const reused = service.recordOnce({ ...LOG, duration: 99 }, { caller: 'caller 1', text: keys[0]! });
-    await expect(reused).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
-    expect(calls).toEqual([]);
-    const [first] = await service.recordAll(logs.filter(({ duration }) => duration !== 13));
-    await service.delete(first!.id);
-    expect(calls.map((changes) => changes.map(({ kind }) => kind))).toEqual([
-      Array.from({ length: MANY - 1 }, () => 'record'),
-      ['delete'],
-    ]);
-  });
-
-  it('share transactions without waiting for a key in use, and in a queue that is measured and limited', async () => {
-    let gate = Promise.resolve();
-    await serve({
-      hooks: { batched: true, within: () => gate },
-      limits: { deadline: 60_000, writeQueue: 10 },
-    });
-    const service = app.get(TimeLogService);
-    const key = { caller: 'ada', text: randomUUID() };
-    const records = (length: number) => Array.from({ length }, () => service.record(LOG));
-    const [retry] = await app.get(DataSource).transaction(async (manager) => {
-      await service.recordOnce(LOG, key, { manager });
-      const others = records(5);
-      const waiting = service.recordOnce(LOG, key);
-      await Promise.all([...others, ...records(5)]);
-      return [waiting];
-    });
-    expect(await retry).toMatchObject({ isReplay: true });
-
-    let open!: () => void;
-    gate = new Promise((resolve) => (open = resolve));
-    const waiting = records(11);
-    await eventually(() => expect(app.get(TypeOrmTimeLogRepository).queueLength).toBe(10));
-    await expect(service.record(LOG)).rejects.toThrow('the write queue is full');
-    open();
-    expect(await Promise.all(waiting)).toHaveLength(11);
   });
 
   it('hold for messages', async () => {

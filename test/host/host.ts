@@ -235,8 +235,18 @@ export async function startHost(options: HostOptions): Promise<NestExpressApplic
   });
   app.setGlobalPrefix('internal');
   app.useGlobalPipes(new TrimmingPipe());
-  const description = new DocumentBuilder().setTitle('Host').addBearerAuth().build();
-  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description));
+  const description = new DocumentBuilder()
+    .setTitle('Host')
+    .setOpenAPIVersion('3.1.0')
+    .addBearerAuth()
+    .build();
+  SwaggerModule.setup('docs', app, () => {
+    const document = SwaggerModule.createDocument(app, description);
+    const { paths, schemas } = app.get(TimeLogModule).openApiPaths('/internal/work');
+    Object.assign(document.paths, paths);
+    document.components!.schemas = { ...document.components!.schemas, ...schemas };
+    return document;
+  });
   app.connectMicroservice({
     transport: Transport.TCP,
     options: { host: '127.0.0.1', port: options.messagesPort },

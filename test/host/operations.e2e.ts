@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
 import { eventually } from '../support/eventually.js';
 import { EventRelayModule, eventRelayEntities } from '../../libs/event-relay/src/index.js';
-import { TimeLogCoreModule, TimeLogHealth, TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogHealth, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { TimeLogMetrics } from '../../src/metrics/hosts.js';
 import { limitsOf, timeLogEntities, TimeLogService } from '../../src/time-log/index.js';
 import { MemorySink } from '../events/memory-sink.js';
@@ -18,6 +18,10 @@ const hosts = useHosts();
 beforeAll(() => migrateForRelay(hosts.database.url));
 const caller = () => ({ id: 'ada', scopes: ['time-logs:read', 'time-logs:write'] });
 const timeLogs = TimeLogModule.forRoot({ caller });
+const NO_ROUTES = {
+  ...{ list: false, record: false, totals: false, events: false },
+  ...{ export: false, correct: false, delete: false, get: false },
+};
 
 it('leaves no statement of the background in the context of the start or of a request', async () => {
   const context = new AsyncLocalStorage<string>();
@@ -93,8 +97,8 @@ describe('the health of time logs', () => {
 });
 
 it('registers its metrics with the registry of the host, those of two modules together', async () => {
-  class PartnerTimeLogs extends TimeLogCoreModule {}
-  const partner = PartnerTimeLogs.forRoot({});
+  class PartnerTimeLogs extends TimeLogModule {}
+  const partner = PartnerTimeLogs.forRoot({ caller, routes: NO_ROUTES });
   @Module({ imports: [timeLogs, partner], providers: [TimeLogMetrics] })
   class Metrics {}
   const relays = ['first', 'second'].map((name) => {

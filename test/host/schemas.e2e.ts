@@ -12,7 +12,7 @@ import {
   ManyToOne,
   PrimaryColumn,
 } from 'typeorm';
-import { TimeLogCoreModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogModule } from '../../libs/host-kit/src/index.js';
 import {
   PageRequest,
   Period,
@@ -70,7 +70,7 @@ async function countIn(given: object): Promise<number[]> {
         ...options({ autoLoadEntities: true, migrationsRun: true, ...given }),
         retryAttempts: 0,
       }),
-      TimeLogCoreModule.forRoot({}),
+      TimeLogModule.forRoot({ caller: () => undefined }),
     ],
   })
   class HostModule {}

@@ -14,7 +14,7 @@ const PARTS = {
       'tokens, health, metrics, documentation',
       /^src\/(?!time-log|totals|feed|export|database|process|commands)[^/]+\//,
     ],
-    ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|open-api|strict-(request|url))\//],
+    ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|strict-(request|url))\//],
   ],
   packages: [
     ['client', /^libs\/time-log-client\//],

@@ -1,5 +1,4 @@
 import { MAX_ATTRIBUTE_LENGTH } from '../../auth/src/index.js';
-import type { SchemaObject } from '../../open-api/src/index.js';
 import type { AttributeFilters } from './attribute-filters.js';
 import type { AttributesSchema } from './schema-attributes.js';
 
@@ -53,12 +52,6 @@ export function withAttributes<Some extends object>(
   return { ...schemas, ...(Object.fromEntries(changed) as object) };
 }
 
-/** Returns the schemas of attributes in OpenAPI 3.0. */
-export function attributesIn30(schema: AttributesSchema): AttributesIn {
-  const [input, output] = [jsonSchemaOf(schema, 'input'), jsonSchemaOf(schema, 'output')];
-  return { input, output, patch: { ...ANY_OBJECT, nullable: true } };
-}
-
 /** Returns the query parameters of filters. */
 export function filterParameters(filters: AttributeFilters) {
   return [...filters].map(([name, type]) => ({
@@ -73,23 +66,14 @@ export function filterParameters(filters: AttributeFilters) {
   }));
 }
 
-const ANY_OBJECT: SchemaObject = { type: 'object', additionalProperties: true };
-
-function jsonSchemaOf(schema: AttributesSchema, direction: Direction): SchemaObject {
+/** Returns the JSON Schema (2020-12) of attributes as they are sent, or that of any object if the library has none. */
+export function jsonSchemaOf(schema: AttributesSchema): object {
   try {
-    const jsonSchema = schema['~standard'].jsonSchema?.[direction]({ target: 'openapi-3.0' });
-    // A reference would point into another document.
-    if (jsonSchema === undefined || JSON.stringify(jsonSchema).includes('"$ref"')) return ANY_OBJECT;
-    return withoutTitles(jsonSchema);
+    return schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }) ?? ANY_OBJECT;
   } catch {
     // The library cannot convert this schema.
     return ANY_OBJECT;
   }
 }
 
-/** Copies a schema without titles, which name schemas in our documents and could collide. */
-function withoutTitles(jsonSchema: object): SchemaObject {
-  return JSON.parse(JSON.stringify(jsonSchema), (name, value: unknown) =>
-    name === '$schema' || (name === 'title' && typeof value === 'string') ? undefined : value,
-  ) as SchemaObject;
-}
+const ANY_OBJECT = { type: 'object' };

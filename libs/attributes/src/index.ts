@@ -1,13 +1,7 @@
 /* Without it, the attributes of logs have no schema, and nobody can filter by them or be bound to them. */
 
-export { type AttributeFilters, parseAttribute } from './attribute-filters.js';
+export { parseAttribute } from './attribute-filters.js';
 export { attributeProviders } from './attribute-providers.js';
-export {
-  attributesIn30,
-  filterParameters,
-  requiresAttributes,
-  withAttributes,
-} from './attributes-document.js';
 export { hostFilters } from './schema-filters.js';
 export { type AttributesDefinition, readSchemaFile } from './schema-file.js';
 export { deepFreeze, jsonCopy, jsonFault } from './json.js';

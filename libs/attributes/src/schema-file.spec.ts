@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { jsonSchemaOf } from './attributes-document.js';
 import { SchemaAttributes } from './schema-attributes.js';
 import { readSchemaFile } from './schema-file.js';
 
@@ -345,8 +346,8 @@ describe('a file with a schema', () => {
   });
 
   it('may have a byte order mark and the line ends of Windows', async () => {
-    const { jsonSchema } = await read('\uFEFF{\r\n"type": "object"\r\n}\r\n');
-    expect(jsonSchema).toEqual({ type: 'object' });
+    const { schema } = await read('\uFEFF{\r\n"type": "object"\r\n}\r\n');
+    expect(jsonSchemaOf(schema)).toEqual({ type: 'object' });
     writeFileSync(FILE, Buffer.from('\uFEFF{"type":"object"}', 'utf16le'));
     await expect(readSchemaFile(FILE)).rejects.toThrow(
       /^\S+ cannot be the schema of attributes: .+ utf-8\. .+$/,

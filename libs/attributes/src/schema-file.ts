@@ -12,8 +12,6 @@ import { filtersIn } from './schema-filters.js';
 export interface AttributesDefinition {
   readonly schema: AttributesSchema;
   readonly filters: AttributeFilters;
-  /** The same as JSON Schema, for documentation. */
-  readonly jsonSchema?: object;
 }
 
 /** A keyword of 0.3, which has no effect. */
@@ -70,7 +68,7 @@ async function definitionOf(json: unknown): Promise<AttributesDefinition> {
       jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
     },
   };
-  return { schema, filters: filtersIn(jsonSchema), jsonSchema };
+  return { schema, filters: filtersIn(jsonSchema) };
 }
 
 /** Returns a copy of JSON whose objects inherit nothing: ajv takes an inherited `constructor` for an attribute. */

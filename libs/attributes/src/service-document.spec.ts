@@ -16,8 +16,9 @@ it('leads references by pointer to the schema in the document, and leaves the ot
     },
   };
   const validate = () => ({ value: {} });
-  const schema = { '~standard': { version: 1, vendor: OWN_VENDOR, validate } } as const;
-  const text = describeAttributes(DOCUMENT_TEXT, { schema, jsonSchema, filters: new Map() });
+  const forms = { input: () => jsonSchema, output: () => jsonSchema };
+  const schema = { '~standard': { version: 1, vendor: OWN_VENDOR, validate, jsonSchema: forms } } as const;
+  const text = describeAttributes(DOCUMENT_TEXT, { schema, filters: new Map() });
   const { components } = JSON.parse(text) as OpenApiDocument;
   expect(components.schemas.Attributes).toEqual({
     type: 'object',

@@ -1,4 +1,4 @@
-import { filterParameters, requiresAttributes, withAttributes } from './attributes-document.js';
+import { filterParameters, jsonSchemaOf, requiresAttributes, withAttributes } from './attributes-document.js';
 import type { AttributesDefinition } from './schema-file.js';
 
 interface Document {
@@ -10,9 +10,9 @@ const FILTERED = ['/api/v1/time-logs', '/api/v1/time-logs/totals', '/api/v1/time
 /** The path of the schema of attributes in the document, to which the references in it are relative. */
 const ATTRIBUTES = '#/components/schemas/Attributes';
 
-/** Adds attributes and their filters to the OpenAPI document of the service. */
+/** Adds attributes and their filters to the OpenAPI document. */
 export function describeAttributes(text: string, definition: AttributesDefinition): string {
-  const { schema, filters, jsonSchema = {} } = definition;
+  const { schema, filters } = definition;
   const isRequired = requiresAttributes(schema) === true;
   const { paths, components, ...document } = JSON.parse(text, (_name, value: unknown) =>
     isRequired ? withoutExamples(value) : value,
@@ -27,7 +27,7 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
   };
   const attributesIn = { input: attributes, output: attributes, patch };
   const schemas: Record<string, object> = withAttributes(components.schemas, attributesIn, isRequired);
-  schemas.Attributes = JSON.parse(JSON.stringify(jsonSchema), (name, value: unknown) => {
+  schemas.Attributes = JSON.parse(JSON.stringify(jsonSchemaOf(schema)), (name, value: unknown) => {
     if (name === '$schema' || name === '$id') return undefined;
     // A property may have this name, too. The name of an anchor belongs to the whole document.
     return name === '$ref' && typeof value === 'string' ? value.replace(/^#(?=\/|$)/, ATTRIBUTES) : value;

@@ -2,7 +2,7 @@
 
 export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.guard.js';
 export { BearerAuthModule } from './bearer-auth.module.js';
-export { AUTH_OPTIONS, type BearerAuthOptions, TokenVerifier } from './bearer-auth.options.js';
+export { TokenVerifier } from './bearer-auth.options.js';
 export {
   ATTRIBUTE_NAME,
   isAttributeBinding,

@@ -1,6 +1,5 @@
-import { applyDecorators, type ExecutionContext } from '@nestjs/common';
+import { type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { SecurityRequirement } from '../../open-api/src/index.js';
 
 /*
  * The metadata of routes, which the guard reads. All builds in a process share the keys: otherwise the guard of one
@@ -15,12 +14,12 @@ export const Unlimited = Reflector.createDecorator({ key: 'time-logs.unlimited',
 
 /** Makes a route public: it needs no token, and neither does the list of methods of its path. */
 export function PublicRoute(): MethodDecorator {
-  return applyDecorators(IS_PUBLIC(), SecurityRequirement({}));
+  return IS_PUBLIC();
 }
 
 /** Sets the scopes that a route or a controller requires. Without it any valid token is enough. */
 export function Scopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
-  return applyDecorators(RequiredScopes(scopes), SecurityRequirement({ bearer: scopes }));
+  return RequiredScopes(scopes);
 }
 
 /** Returns the scopes that a route requires. */

@@ -10,9 +10,9 @@ const missing = new DomainError('NOT_FOUND', 'no such log');
 const body = { success: false, error: 'NOT_FOUND', message: 'no such log' };
 const error = jest.fn();
 
-/** Returns what the filter returns for a context, whose first argument is a socket or, for GraphQL, nothing. */
-function caught(type: string, thrown: unknown, socket?: object): unknown {
-  const host = new ExecutionContextHost([socket, {}]);
+/** Returns what the filter returns for a context. */
+function caught(type: string, thrown: unknown): unknown {
+  const host = new ExecutionContextHost([{}, {}]);
   host.setType(type);
   return new ErrorEnvelopeFilter().catch(thrown, host);
 }
@@ -35,23 +35,11 @@ describe('ErrorEnvelopeFilter outside of HTTP', () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  const wsException = (sent: unknown) => Object.assign(new Error(), { getError: () => sent });
-  it.each([
-    ['our error', missing, body],
-    ['text of a host', wsException('bad input'), { status: 'error', message: 'bad input' }],
-    ['object of a host', wsException({ code: 7 }), { code: 7 }],
-  ])('emits an error of a WebSocket: %s', (_name, thrown, data) => {
-    const socket = { emit: jest.fn(), send: jest.fn() };
-    caught('ws', thrown, socket);
-    caught('ws', thrown, { ...socket, readyState: 1 });
-    expect(socket.emit.mock.calls).toEqual([['exception', data]]);
-    expect(socket.send.mock.calls).toEqual([[JSON.stringify({ event: 'exception', data })]]);
-    expect(error).not.toHaveBeenCalled();
-  });
-
-  it.each(['rpc', 'ws'])('logs an unexpected error of any realm with its stack: %s', (type) => {
+  it('logs an unexpected error of any realm with its stack', async () => {
     const foreign = runInNewContext('new TypeError("no connection")') as Error;
-    caught(type, foreign, { emit: jest.fn() });
+    await expect(firstValueFrom(caught('rpc', foreign) as Observable<never>)).rejects.toMatchObject({
+      error: 'INTERNAL_ERROR',
+    });
     expect(error.mock.calls).toEqual([['TypeError: no connection', foreign.stack, 'ErrorEnvelopeFilter']]);
   });
 });

@@ -5,13 +5,6 @@ import { DomainError } from './domain-error.js';
 import { responseForThrown, type ErrorEnvelope } from './error-envelope.js';
 import { isError } from './reason.js';
 
-/** A socket of socket.io, or one of `ws`, which has a `readyState`. */
-interface Socket {
-  readonly readyState?: number;
-  emit(event: string, body: object): void;
-  send(text: string): void;
-}
-
 /**
  * Sets `Retry-After` and `WWW-Authenticate` if they are not set. A guard stores the challenge (RFC
  * 6750, section 3) for a later DomainError with status 403 in `response.locals`.
@@ -29,9 +22,8 @@ export function setErrorHeaders(thrown: unknown, host: ArgumentsHost): void {
 }
 
 /**
- * Converts every thrown value to the error envelope: the body of an HTTP response, the RPC error of a message, or the
- * `exception` of a WebSocket. It leaves WsExceptions and the errors of GraphQL as Nest sends them. The details of an
- * unexpected error are only logged.
+ * Converts every thrown value to the error envelope: the body of an HTTP response, or the RPC error of a message. The
+ * details of an unexpected error are only logged.
  */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
@@ -42,8 +34,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     // Without an observable the sender of a message would wait forever.
     if (type === 'rpc') return this.answerMessage(thrown);
     if (type === 'http') this.answerRequest(thrown, host);
-    else if (type === 'ws') this.answerSocket(thrown, host);
-    // In other contexts, such as GraphQL, Nest logs and throws an error for which a filter returns nothing.
+    // In other contexts, such as GraphQL, a host has a filter of its own.
     return undefined;
   }
 
@@ -74,31 +65,12 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     response.end(text);
   }
 
-  /** Emits the event that Nest emits. An error that is thrown back to Nest would end the process. */
-  private answerSocket(thrown: unknown, host: ArgumentsHost): void {
-    const { body } = responseForThrown(thrown);
-    const ofHost = errorOfHost(thrown);
-    if (!ofHost && body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown);
-    const client = host.switchToWs().getClient<Socket>();
-    if (client.readyState === undefined) client.emit('exception', ofHost ?? body);
-    else client.send(JSON.stringify({ event: 'exception', data: ofHost ?? body }));
-  }
-
   /** Logs only name, message and stack: a driver's error also has the SQL and its parameters. */
   private logUnexpected(thrown: unknown, requestId?: unknown): void {
     const request = typeof requestId === 'string' ? ` (${requestId})` : '';
     if (isError(thrown)) this.logger.error(`${thrown.name}: ${thrown.message}${request}`, thrown.stack);
     else this.logger.error(`a value that is not an Error was thrown: ${typeof thrown}${request}`);
   }
-}
-
-/** Returns what Nest emits for a WsException, which is recognized without its package; else undefined. */
-function errorOfHost(thrown: unknown): object | undefined {
-  if (!isError(thrown)) return undefined;
-  const { getError } = thrown as Error & { getError?: () => unknown };
-  if (typeof getError !== 'function') return undefined;
-  const error = getError.call(thrown);
-  return typeof error === 'object' && error !== null ? error : { status: 'error', message: error };
 }
 
 /**

@@ -2,4 +2,4 @@
 
 export { DomainError, type ErrorIssue } from './domain-error.js';
 export { DomainErrorFilter, ErrorEnvelopeFilter } from './error-envelope.filter.js';
-export { type ErrorCode, type ErrorKind } from './error-kinds.js';
+export { type ErrorCode } from './error-kinds.js';

@@ -1,13 +1,27 @@
-/* Without it, other Nest applications cannot embed time logs. */
+/* The entry `time-logs/time-log` for applications that embed time logs. The service itself uses the module, too. */
 
-export type { AttributesSchema } from '../../attributes/src/index.js';
-export type {
-  BatchedTimeLogHooks,
-  TimeLogChange,
-  TimeLogHooks,
-  WrittenTimeLogChange,
-} from './hooks/time-log-hooks.js';
-export { TimeLogCoreModule } from './time-log-core.module.js';
+export {
+  ALL_PROJECTS,
+  type CallOptions,
+  type ChangeOptions,
+  entityTagOf,
+  type IdempotencyKey,
+  OldTimeLogs,
+  PageRequest,
+  Period,
+  type RecordOptions,
+  TimeLog,
+  type TimeLogAccess,
+  TimeLogCounts,
+  timeLogEntities,
+  type TimeLogFilterInput,
+  timeLogMigrations,
+  type TimeLogPage,
+  TimeLogService,
+  type TimeLogValues,
+} from '../../../src/time-log/index.js';
+export type { AttributesOf, AttributesSchema, SentAttributesOf } from '../../attributes/src/index.js';
+export { type TimeLogChange, type TimeLogHooks, type WrittenTimeLogChange } from './hooks/time-log-hooks.js';
 export { TimeLogHealth } from './time-log-health.js';
 export { TimeLogModule } from './time-log.module.js';
-export type { TimeLogModuleOptions } from './time-log.options.js';
+export { type TimeLogModuleOptions } from './time-log.options.js';

@@ -5,5 +5,5 @@
 
 export { EVENT_PROTOCOLS, validateBrokerUrl } from './broker-url.js';
 export { readTextFile } from './text-file.js';
-export { hasAtAfterAuthority, isDecodable } from './url-query.js';
+export { isDecodable } from './url-query.js';
 export { isWebhook, validateEventsSecret, webhookKeysOf } from './webhook.js';

@@ -1,9 +1,9 @@
-import { Controller, Get, Inject, Logger, type OnModuleDestroy, Optional, Req, Res } from '@nestjs/common';
+import { Get, Logger, type OnModuleDestroy, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
-import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
+import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { filterIn } from '../../time-log/api/list-time-logs.dto.js';
@@ -21,18 +21,13 @@ const MAX_DURATION_MS = 10 * 60_000;
 const DRAIN_TIMEOUT_MS = 8_000;
 
 /** Exports over HTTP. */
-@Controller('time-logs')
-export class ExportController extends TimeLogRoutes implements OnModuleDestroy {
+@TimeLogRoutes()
+export class ExportController implements OnModuleDestroy {
   private readonly logger = new Logger(ExportController.name);
   /** Ends each of the running exports for a reason. */
   private readonly running = new Set<(reason: string) => void>();
 
-  constructor(
-    private readonly service: ExportService,
-    @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
-  ) {
-    super(prepare);
-  }
+  constructor(private readonly service: ExportService) {}
 
   @Get('export')
   @Scopes([READ])

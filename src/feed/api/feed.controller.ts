@@ -1,9 +1,9 @@
-import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
+import { Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { type Served, STATE, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { sendList } from '../../time-log/api/send-response.js';
-import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
+import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
@@ -18,17 +18,14 @@ import { ListEventsDto } from './list-events.dto.js';
 /** The content type of a page of events (CloudEvents 1.0, JSON batch format). */
 const EVENTS_TYPE = 'application/cloudevents-batch+json; charset=utf-8';
 
-/** The feed over HTTP. The route exists only if the store has a feed. */
-@Controller('time-logs')
-export class FeedController extends TimeLogRoutes {
+/** The feed over HTTP. */
+@TimeLogRoutes()
+export class FeedController {
   constructor(
     private readonly largeLists: LargeLists,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
     private readonly service: FeedService,
-    @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
-  ) {
-    super(prepare);
-  }
+  ) {}
 
   @Get('events')
   @Scopes([READ])

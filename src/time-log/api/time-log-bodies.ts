@@ -1,6 +1,6 @@
 import type { PageRequest } from '../domain/page-request.js';
-import type { TimeLogPage } from '../domain/time-log.repository.js';
-import { itemsOf, type TimeLogItem, type TimeLogItems } from '../domain/time-log-item.js';
+import type {} from '../domain/time-log.repository.js';
+import type { TimeLogItem, TimeLogItems } from '../domain/time-log-item.js';
 import { isoText } from '../domain/iso-text.js';
 import { createdAtOf, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';
 
@@ -15,7 +15,7 @@ export interface TimeLogListResponse {
 }
 
 /** The body of a response with one log. */
-export interface TimeLogResponse {
+interface TimeLogResponse {
   readonly success: true;
   readonly data: TimeLogBody;
 }
@@ -26,11 +26,6 @@ export function bodyOf(log: TimeLog): TimeLogBody {
   for (const name of VALUE_NAMES) if (log[name] !== undefined) body[name] = log[name];
   body.createdAt = isoText(createdAtOf(log.id));
   return body as unknown as TimeLogBody;
-}
-
-/** Returns the response body of a page of logs, also for hosts. */
-export function listResponse({ logs, total }: TimeLogPage, page: PageRequest): TimeLogListResponse {
-  return itemsResponse({ items: itemsOf(logs), total }, page);
 }
 
 /** Returns the response body of a page of items. */
@@ -44,7 +39,7 @@ export function metaOf(total: number, { number, limit }: PageRequest): TimeLogLi
   return { total, page: number, limit };
 }
 
-/** Returns the response body of one log, also for hosts. */
+/** Returns the response body of one log. */
 export function logResponse(log: TimeLog): TimeLogResponse {
   return { success: true, data: bodyOf(log) };
 }
@@ -66,7 +61,7 @@ export function logsJson(logs: readonly TimeLog[]): string {
   return JSON.stringify({ success: true, data: logs.map(bodyOf) });
 }
 
-/** Returns the JSON of `listResponse`. */
+/** Returns the JSON of `itemsResponse`. */
 export function listJson({ items, total }: TimeLogItems, page: PageRequest): JsonList {
   return {
     before: '{"success":true,"data":[',

@@ -1,13 +1,10 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit, Optional } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { TimeLog } from '../domain/time-log.js';
 import { schemaTakenError } from './storage-errors.js';
 import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogKey } from './time-log-key.entity.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
-
-/** The token of an optional text that says how to create missing tables. */
-export const MIGRATION_ADVICE = Symbol.for('time-logs.MIGRATION_ADVICE');
 
 /** The database functions that the repositories and the sweep call. */
 const ROUTINES = [
@@ -24,12 +21,7 @@ const ROUTINES = [
 /** Prepares the repository, or ends the startup if entities, tables or functions are missing. */
 @Injectable()
 export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
-  constructor(
-    private readonly repository: TypeOrmTimeLogRepository,
-    @Optional()
-    @Inject(MIGRATION_ADVICE)
-    private readonly advice = 'add timeLogMigrations to the migrations of the DataSource, and run them',
-  ) {}
+  constructor(private readonly repository: TypeOrmTimeLogRepository) {}
 
   /** Throws DomainError SERVICE_UNAVAILABLE if the database is unavailable. */
   async onModuleInit(): Promise<void> {
@@ -41,7 +33,7 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
     const { database } = this.repository;
     if (!database.isOpen) return;
     try {
-      await requireTables(this.repository, this.advice);
+      await requireTables(this.repository);
     } catch (error) {
       // An unavailable database may be complete.
       if (!(error instanceof DomainError)) throw error;
@@ -50,7 +42,7 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
 }
 
 /** Throws an Error that says what to do if entities, tables or functions are missing. */
-async function requireTables({ database, rows }: TypeOrmTimeLogRepository, advice: string): Promise<void> {
+async function requireTables({ database, rows }: TypeOrmTimeLogRepository): Promise<void> {
   if (!timeLogEntities.every((entity) => database.knows(entity)))
     throw new Error(
       'the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule.forRoot({})',
@@ -77,5 +69,7 @@ async function requireTables({ database, rows }: TypeOrmTimeLogRepository, advic
   );
   if (row!.isWhole) return;
   if (row!.isTaken) throw schemaTakenError();
-  throw new Error(`the database lacks tables or functions of time logs: ${advice}`);
+  throw new Error(
+    'the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them',
+  );
 }

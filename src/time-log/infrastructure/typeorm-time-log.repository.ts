@@ -31,7 +31,7 @@ export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'> & { readonly keyLifetime?: number };
 
 /** The message of the error if too many changes wait, for clients and for the code of a host. */
-export const QUEUE_FULL = 'the write queue is full: retry later (a host may raise limits.writeQueue)';
+const QUEUE_FULL = 'the write queue is full: retry later (a host may raise limits.writeQueue)';
 
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
@@ -40,7 +40,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   readonly rows: TimeLogRows;
   readonly sweep: TimeLogSweep;
   readonly costlyReads: CostlyReads;
-  /** The queues of logs that wait for a commit, also those of the host kit. */
+  /** The queues of logs that wait for a commit. */
   readonly queues: MeasurableBatcher[];
   private readonly creates: TimeLogCreates;
   private readonly corrections: TimeLogCorrections;

@@ -1,10 +1,10 @@
-import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
+import { Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { pageLinks } from '../../time-log/api/links.js';
 import { sendJson } from '../../time-log/api/send-response.js';
-import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
+import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { criteriaOf } from '../../time-log/api/list-time-logs.dto.js';
@@ -12,15 +12,10 @@ import { TotalsService } from '../application/totals.service.js';
 import { totalsJson } from './time-log-totals.js';
 import { TotalTimeLogsDto } from './total-time-logs.dto.js';
 
-/** Totals over HTTP. The route exists only if the store has totals. */
-@Controller('time-logs')
-export class TotalsController extends TimeLogRoutes {
-  constructor(
-    private readonly service: TotalsService,
-    @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
-  ) {
-    super(prepare);
-  }
+/** Totals over HTTP. */
+@TimeLogRoutes()
+export class TotalsController {
+  constructor(private readonly service: TotalsService) {}
 
   @Get('totals')
   @Scopes([READ])

@@ -3,12 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { EntityManager } from 'typeorm';
-import {
-  TimeLogModule,
-  type TimeLogModuleOptions,
-  type WrittenTimeLogChange,
-} from '../../../libs/host-kit/src/index.js';
+import { TimeLogModule, type TimeLogModuleOptions } from '../../../libs/host-kit/src/index.js';
 import { TimeLogService } from '../../../src/time-log/index.js';
 import { compareCreates, optionsOf, withBench } from './side-by-side.js';
 
@@ -20,14 +15,8 @@ type Hooks = TimeLogModuleOptions['hooks'];
 const HOOKS: Readonly<Record<string, Hooks>> = {
   before: { before: () => Promise.resolve() },
   'within, without a statement': { within: () => Promise.resolve() },
-  'batched within, without a statement': { batched: true, within: () => Promise.resolve() },
   'within, with a row of audit': {
     within: ({ log }, manager) => manager.query('insert into audit (log_id) values ($1)', [log.id]),
-  },
-  'batched within, with rows of audit': {
-    batched: true,
-    within: (changes: readonly WrittenTimeLogChange[], manager: EntityManager) =>
-      manager.query('insert into audit (log_id) select unnest($1::uuid[])', [changes.map(({ id }) => id)]),
   },
   none: undefined,
 };

@@ -54,10 +54,12 @@ async function dependenciesOf(versions: HostBuild['versions'], tarball: string):
     peers[name] = { newest: pins[name], 'oldest of the newer': newer, oldest: older }[versions]!;
   }
   const nest = peers['@nestjs/core']!;
+  const swagger = { newest: pins['@nestjs/swagger'], 'oldest of the newer': '12.0.0', oldest: '11.0.0' };
   return {
     ...Object.fromEntries(SHARED_PACKAGES.map((name) => [name, pins[name]])),
     ...peers,
     '@nestjs/platform-express': nest,
+    '@nestjs/swagger': swagger[versions],
   };
 }
 

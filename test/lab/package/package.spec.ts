@@ -27,7 +27,7 @@ describe('the package for hosts', () => {
         .join('/'),
     );
     const libs =
-      'attributes auth batching errors event-relay host-kit measures messages open-api strict-request strict-url'.split(
+      'attributes auth batching errors event-relay host-kit measures messages strict-request strict-url'.split(
         ' ',
       );
     const build = (folder: string) => [
@@ -86,7 +86,6 @@ describe('the package for hosts', () => {
         '@nestjs/core',
         '@nestjs/microservices',
         '@nestjs/passport',
-        '@nestjs/swagger',
         '@nestjs/typeorm',
         'amqplib',
         'class-validator',

@@ -19,8 +19,7 @@ import {
 import { faultOf, throwFaults } from '../../../errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../../strict-request/src/index.js';
 import { deepFreeze, jsonCopy, jsonFault } from '../../../attributes/src/index.js';
-import { changeOfRecord, runWithin, type SharedCreates, writtenChange } from './shared-creates.js';
-import type { BatchedTimeLogHooks, TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
+import type { TimeLogChange, TimeLogHooks, WrittenTimeLogChange } from './time-log-hooks.js';
 
 /** The arguments of a transaction for its queue. */
 interface Turn {
@@ -33,33 +32,27 @@ interface Turn {
 const BOUNDS = { depth: MAX_JSON_DEPTH - 1, bytes: Infinity };
 
 /**
- * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. Without
- * the hook `within` changes share commits.
+ * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. With the
+ * hook `within` each create and each `recordAll` has a transaction of its own; without it creates share commits.
  */
 export class HookedWrites implements CallWrites {
   constructor(
     /** Stores the changes, in the transaction of the call if it has one. */
     private readonly writes: TimeLogWrites,
     private readonly timeLogs: Pick<TimeLogRepository, 'transact' | 'within'>,
-    private readonly hooks: TimeLogHooks | BatchedTimeLogHooks,
+    private readonly hooks: TimeLogHooks,
     private readonly call: RecordOptions,
     /** Whether logs have attributes, which `before` may replace. */
     private readonly hasAttributes: boolean,
-    /** Stores creates together with those of other calls, for hooks that take several changes. */
-    private readonly shared?: SharedCreates,
   ) {}
 
   async record(sent: readonly TimeLog[], options: RecordingOptions = {}): Promise<readonly AnsweredLog[]> {
-    const { key, deadline } = options;
+    const { key } = options;
     const known = key && this.hooks.before && (await this.writes.findByKey(key));
     if (known) return known;
     const logs: TimeLog[] = [];
     for (const log of sent) logs.push(await this.before(changeOfRecord(log, this.call), log));
-    const store = (rest = deadline, beforeCommit?: () => void) =>
-      this.store(logs, { ...options, deadline: rest }, beforeCommit);
-    const { call, shared } = this;
-    if (!shared || call.manager || logs.length > 1) return store();
-    return shared.add({ log: logs[0]!, key, call }, deadline, store);
+    return this.store(logs, options);
   }
 
   async correct(
@@ -77,11 +70,7 @@ export class HookedWrites implements CallWrites {
         const previous = await writes.get(id, access, true);
         const corrected = previous && (await writes.correct(log, access, ...more));
         if (corrected)
-          await runWithin(
-            this.hooks,
-            [{ kind: 'correct', id, values, log: corrected, previous, caller }],
-            transaction,
-          );
+          await this.within({ kind: 'correct', id, values, log: corrected, previous, caller }, transaction);
         return corrected;
       },
       { queueKey: id },
@@ -98,8 +87,8 @@ export class HookedWrites implements CallWrites {
     return this.transact(
       async (writes, transaction) => {
         const log = await writes.delete(id, access, ...more);
-        const changes = log ? [{ kind: 'delete', id, log, previous: log, caller } as const] : [];
-        if (transaction) await runWithin(this.hooks, changes, transaction);
+        if (log && transaction)
+          await this.within({ kind: 'delete', id, log, previous: log, caller }, transaction);
         return log;
       },
       { queueKey: id },
@@ -122,24 +111,23 @@ export class HookedWrites implements CallWrites {
   }
 
   /** Stores logs and, if they are new, runs `within` for each. Creates with the same key run one at a time. */
-  private store(
-    logs: readonly TimeLog[],
-    options: RecordingOptions,
-    beforeCommit?: () => void,
-  ): Promise<readonly AnsweredLog[]> {
+  private store(logs: readonly TimeLog[], options: RecordingOptions): Promise<readonly AnsweredLog[]> {
     const { key, deadline } = options;
     const batch = logs.length > 1 ? logs.length : undefined;
     return this.transact(
       async (writes, transaction) => {
         const recorded = await writes.record(logs, options);
-        const isNew = recorded[0]!.id === logs[0]!.id;
-        const changes = isNew ? logs.map((log) => writtenChange(log, this.call)) : [];
-        if (transaction) await runWithin(this.hooks, changes, transaction);
-        beforeCommit?.();
-        return isNew ? logs : recorded;
+        if (recorded[0]!.id !== logs[0]!.id) return recorded;
+        for (const log of transaction ? logs : [])
+          await this.within({ ...changeOfRecord(log, this.call), id: log.id, log }, transaction!);
+        return logs;
       },
       { queueKey: key && mapKeyOf(key), deadline, batch },
     );
+  }
+
+  private async within(change: WrittenTimeLogChange, transaction: TransactionHandle): Promise<void> {
+    await this.hooks.within!(change, transaction as EntityManager);
   }
 
   /** Runs work in the transaction of the call or in one of its own; without `within` it needs none. */
@@ -153,6 +141,10 @@ export class HookedWrites implements CallWrites {
     const run = (transaction: TransactionHandle) => work(this.timeLogs.within(transaction), transaction);
     return this.timeLogs.transact(run, queueKey, caller?.id, deadline, batch);
   }
+}
+
+function changeOfRecord(log: TimeLog, { caller }: RecordOptions): TimeLogChange & { kind: 'record' } {
+  return { kind: 'record', values: normalizedValues(log), caller };
 }
 
 /**

@@ -37,7 +37,8 @@ export type WrittenTimeLogChange<A extends Attributes = Attributes> = TimeLogCha
 // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a method that returns nothing
 type Replacement<A extends Attributes> = TimeLogValues<A> | void;
 
-interface BeforeHook<A extends Attributes> {
+/** The hooks of a host for changes of logs, over HTTP, by messages and by its own code. */
+export interface TimeLogHooks<A extends Attributes = Attributes> {
   /**
    * Runs before anything is written, for each log. An error rejects the change and becomes the response. Returned
    * values replace those that were sent, except for missing attributes; our rules and the access of the caller are
@@ -46,11 +47,6 @@ interface BeforeHook<A extends Attributes> {
    * connection for each transaction can deadlock the pool.
    */
   before?(change: TimeLogChange<A>, manager?: EntityManager): Replacement<A> | Promise<Replacement<A>>;
-}
-
-/** The hooks of a host for changes of logs, over HTTP, by messages and by its own code. */
-export interface TimeLogHooks<A extends Attributes = Attributes> extends BeforeHook<A> {
-  readonly batched?: false | undefined;
 
   /**
    * Runs after the log was written, in the same transaction, for each log of a batch in order. An error rolls that
@@ -59,17 +55,3 @@ export interface TimeLogHooks<A extends Attributes = Attributes> extends BeforeH
    */
   within?(change: WrittenTimeLogChange<A>, manager: EntityManager): unknown;
 }
-
-/** The same for hooks that take several changes, so that creates which come at once share a transaction. */
-export interface BatchedTimeLogHooks<A extends Attributes = Attributes> extends BeforeHook<A> {
-  readonly batched: true;
-
-  /**
-   * Runs after the logs were written, in the same transaction: creates of any callers, or one correction or deletion.
-   * After an error it runs again for each of several creates, in a transaction of its own: only one of them fails.
-   */
-  within?(changes: readonly WrittenTimeLogChange<A>[], manager: EntityManager): unknown;
-}
-
-/** The injection token of the hooks of a host. */
-export const TIME_LOG_HOOKS = Symbol.for('time-logs.TIME_LOG_HOOKS');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { TimeLogCoreModule, timeLogMigrations, TimeLogService } from 'time-logs/time-log';
+import { timeLogMigrations, TimeLogModule, TimeLogService } from 'time-logs/time-log';
 import { attributes } from '../time-logs/attributes';
 import { BillableHours } from './billable-hours';
 
@@ -17,7 +17,7 @@ const database = TypeOrmModule.forRoot({
 
 it('sums what is to be paid for each ticket', async () => {
   const module = await Test.createTestingModule({
-    imports: [database, TimeLogCoreModule.forRoot({ attributes })],
+    imports: [database, TimeLogModule.forRoot({ attributes, caller: () => undefined })],
     providers: [BillableHours],
   }).compile();
   const timeLogs = module.get(TimeLogService);

@@ -1,10 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type {
-  BatchedTimeLogHooks,
-  TimeLogChange,
-  TimeLogValues,
-  WrittenTimeLogChange,
-} from 'time-logs/time-log';
+import type { TimeLogChange, TimeLogHooks, TimeLogValues, WrittenTimeLogChange } from 'time-logs/time-log';
 import type { EntityManager } from 'typeorm';
 import { ProjectsService } from '../projects/projects.service';
 import type { OurAttributes } from './attributes';
@@ -12,10 +7,7 @@ import { AuditEntry } from './audit-entry.entity';
 
 /** Logs are of open projects and tell who has entered them, and each change leaves a trace, or is not made. */
 @Injectable()
-export class ProjectHooks implements BatchedTimeLogHooks<OurAttributes> {
-  /** Creates that come at once share a transaction. */
-  readonly batched = true;
-
+export class ProjectHooks implements TimeLogHooks<OurAttributes> {
   constructor(private readonly projects: ProjectsService) {}
 
   before({ kind, values, caller }: TimeLogChange<OurAttributes>): TimeLogValues<OurAttributes> | undefined {
@@ -24,13 +16,11 @@ export class ProjectHooks implements BatchedTimeLogHooks<OurAttributes> {
     return { ...values, attributes: { billable: true, ...values.attributes, enteredBy: caller?.id } };
   }
 
-  async within(changes: readonly WrittenTimeLogChange[], manager: EntityManager): Promise<void> {
+  async within(change: WrittenTimeLogChange, manager: EntityManager): Promise<void> {
+    const { kind, log, previous = null, caller } = change;
+    const { id: logId, projectId } = log;
     // Both projects of a moved log, and that of a deleted one.
-    const projectIds = changes.flatMap(({ log, previous = log }) => [log.projectId, previous.projectId]);
-    await this.projects.requireOpen(projectIds, manager);
-    const entries = changes.map(({ kind, log: { id: logId, projectId }, previous = null, caller }) => {
-      return { kind, logId, projectId, previous, userName: caller?.id ?? null };
-    });
-    await manager.save(AuditEntry, entries, { chunk: 1_000 });
+    await this.projects.requireOpen([projectId, previous?.projectId ?? projectId], manager);
+    await manager.save(AuditEntry, { kind, logId, projectId, previous, userName: caller?.id ?? null });
   }
 }

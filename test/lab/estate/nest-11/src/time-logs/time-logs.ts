@@ -15,5 +15,5 @@ export class PartnerTimeLogModule extends TimeLogModule {}
 export const partnerTimeLogs = PartnerTimeLogModule.forRoot({
   dataSource: 'partner',
   source: '/partner/v1/time-logs',
-  routes: { correct: false, patch: false, delete: false, events: false },
+  routes: { correct: false, delete: false, events: false },
 });

@@ -1,17 +1,16 @@
 import { Module } from '@nestjs/common';
-import { TimeLogCoreModule } from 'time-logs/time-log';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { TimeLogModule } from 'time-logs/time-log';
 import { TimesheetImport } from './timesheet-import.js';
 
 @Module({ providers: [TimesheetImport] })
 class TimesheetsModule {}
 
-/** Time logs without HTTP: no Express, no tokens, no DataSource of ours. The app migrates. */
+/** Time logs without HTTP, so nobody calls their routes. The app migrates. */
 @Module({
   imports: [
-    TimeLogCoreModule.forRootAsync({
-      isGlobal: true,
-      useFactory: () => ({ connection: { url: process.env.DATABASE_URL!, migrate: false } }),
-    }),
+    TypeOrmModule.forRoot({ type: 'postgres', url: process.env.DATABASE_URL, autoLoadEntities: true }),
+    TimeLogModule.forRoot({ isGlobal: true, caller: () => undefined }),
     TimesheetsModule,
   ],
 })

@@ -1,4 +1,16 @@
-import { Controller, Delete, Get, Inject, Optional, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Delete,
+  Get,
+  NotFoundException,
+  Patch,
+  Post,
+  Put,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import {
@@ -27,18 +39,15 @@ import { listJson, logsJson } from './time-log-bodies.js';
 import { locationOf, pageLinks } from './links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { sendJson, sendList, sendLog } from './send-response.js';
-import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './time-log-routes.js';
+import { TimeLogRoutes } from './time-log-routes.js';
 
-/** Time logs over HTTP. */
-@Controller('time-logs')
-export class TimeLogController extends TimeLogRoutes {
+/** Lists time logs. */
+@TimeLogRoutes()
+export class ListTimeLogsController {
   constructor(
     private readonly timeLogs: TimeLogService,
     private readonly largeLists: LargeLists,
-    @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
-  ) {
-    super(prepare);
-  }
+  ) {}
 
   @Get()
   @Scopes([READ])
@@ -57,8 +66,13 @@ export class TimeLogController extends TimeLogRoutes {
       },
     });
   }
+}
 
-  // Express tries routes in this order, so this frequent one comes before those of an id.
+/** Records a time log, or several at once. */
+@TimeLogRoutes()
+export class RecordTimeLogsController {
+  constructor(private readonly timeLogs: TimeLogService) {}
+
   @Post()
   @Scopes([WRITE])
   async record(
@@ -108,17 +122,12 @@ export class TimeLogController extends TimeLogRoutes {
     else state.change = { kind: 'record', id: logs[0]!.id, count: logs.length };
     sendJson(response, 201, logsJson(logs));
   }
+}
 
-  @Get(':id')
-  @Scopes([READ])
-  async get(
-    @StrictPath('id', idFault) id: string,
-    @Req() request: Request & Served,
-    @Res() response: Response,
-  ): Promise<void> {
-    const found = this.timeLogs.get(id, callOptionsOf(request[STATE].caller));
-    sendLog(response, 200, await withinDeadline(request, found));
-  }
+/** Corrects a time log: all of its values, or some. */
+@TimeLogRoutes()
+export class CorrectTimeLogController {
+  constructor(private readonly timeLogs: TimeLogService) {}
 
   @Put(':id')
   @Scopes([CORRECT])
@@ -151,6 +160,12 @@ export class TimeLogController extends TimeLogRoutes {
     );
     sendLog(response, 200, await withinDeadline(request, corrected));
   }
+}
+
+/** Deletes a time log. */
+@TimeLogRoutes()
+export class DeleteTimeLogController {
+  constructor(private readonly timeLogs: TimeLogService) {}
 
   @Delete(':id')
   @Scopes([CORRECT])
@@ -161,6 +176,35 @@ export class TimeLogController extends TimeLogRoutes {
   ): Promise<void> {
     await withinDeadline(request, this.timeLogs.delete(id, changeOptionsOf(request, 'delete', id)));
     response.writeHead(204).end();
+  }
+}
+
+/** The paths of capabilities that a host may leave out: they are not ids. */
+const OTHER_PATHS: readonly unknown[] = ['totals', 'events', 'export'];
+
+class OtherPathGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { id } = context.switchToHttp().getRequest<Request>().params;
+    if (OTHER_PATHS.includes(id)) throw new NotFoundException();
+    return true;
+  }
+}
+
+/** Returns a time log. Its route comes last, since it matches the paths of other capabilities. */
+@TimeLogRoutes()
+export class GetTimeLogController {
+  constructor(private readonly timeLogs: TimeLogService) {}
+
+  @Get(':id')
+  @Scopes([READ])
+  @UseGuards(OtherPathGuard)
+  async get(
+    @StrictPath('id', idFault) id: string,
+    @Req() request: Request & Served,
+    @Res() response: Response,
+  ): Promise<void> {
+    const found = this.timeLogs.get(id, callOptionsOf(request[STATE].caller));
+    sendLog(response, 200, await withinDeadline(request, found));
   }
 }
 

@@ -1,13 +1,8 @@
-import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
+import type { ModuleMetadata } from '@nestjs/common';
 import { REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
-import { DatabaseModule } from '../database/index.js';
-import { ExportController } from '../export/api/export.controller.js';
 import { EXPORT } from '../export/export.providers.js';
-import { FeedController } from '../feed/api/feed.controller.js';
 import { FEED } from '../feed/feed.providers.js';
-import { TotalsController } from '../totals/api/totals.controller.js';
 import { TOTALS } from '../totals/totals.providers.js';
-import { TimeLogController } from './api/time-log.controller.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogAttributes } from './domain/attributes.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
@@ -24,14 +19,8 @@ import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 import { LargeLists } from './api/large-lists.js';
 
-/**
- * The parts of TimeLogModule, for modules that replace some of them. Its type names no controller: the types of
- * those import express, which a host may lack.
- */
-export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
-  imports: [DatabaseModule],
-  // Express tries routes in this order: totals, events and exports must come before the route of an id.
-  controllers: [TotalsController, FeedController, ExportController, TimeLogController],
+/** The providers of time logs, totals, the feed and exports. They need a Database and TIME_LOG_OPTIONS. */
+export const TIME_LOGS = {
   providers: [
     TimeLogService,
     TimeLogAttributes,
@@ -40,7 +29,6 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
     { provide: TimeLogIds, useFactory: () => new UuidV7TimeLogIds() },
     TimeLogMeasures,
     SchemaCheck,
-    { provide: TIME_LOG_OPTIONS, useValue: {} },
     {
       provide: WRITE_LIMITS,
       inject: [TIME_LOG_OPTIONS],
@@ -74,19 +62,4 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
     ...FEED.exports,
     ...EXPORT.exports,
   ],
-};
-
-/**
- * Time logs over HTTP. It needs a DataSource with `timeLogEntities`, and BearerAuthModule. The module of the host
- * kit has the same name, and more options.
- */
-@Module(TIME_LOG_PARTS)
-export class TimeLogModule {
-  /** The providers replace those of the module, such as that of attributes. */
-  static forRoot(options: TimeLogOptions, providers: readonly Provider[] = []): DynamicModule {
-    return {
-      module: TimeLogModule,
-      providers: [{ provide: TIME_LOG_OPTIONS, useValue: options }, ...providers],
-    };
-  }
-}
+} satisfies ModuleMetadata;

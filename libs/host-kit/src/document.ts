@@ -3,6 +3,6 @@ import { join } from 'node:path';
 
 /** The text of the OpenAPI document of the service. The package for hosts has the text in this file. */
 export const DOCUMENT_TEXT = readFileSync(
-  join(import.meta.dirname, '..', '..', '..', '..', 'src', 'api-docs', 'openapi.json'),
+  join(import.meta.dirname, '..', '..', '..', 'src', 'api-docs', 'openapi.json'),
   'utf8',
 );
