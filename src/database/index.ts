@@ -3,7 +3,7 @@ export { DatabaseModule, databaseProvider, registerEntities } from './database.m
 export { PreparedStatement, type ReadLimit, type TextRow, TextStatement } from './statements.js';
 export { type Snapshot } from './snapshot.js';
 export { OutageLatch } from './outages.js';
-export { rollBack, tryLock } from './transaction.js';
+export { rollBack } from './transaction.js';
 export {
   hasSqlState,
   isConstraintViolation,

@@ -12,12 +12,10 @@ export { entityTagOf } from './domain/entity-tag.js';
 export { type AttributeType, TimeLogAttributes } from './domain/attributes.js';
 export {
   fingerprintOf,
-  fingerprintOfAll,
   type IdempotencyKey,
   idempotencyKeyFault,
   idempotencyKeyOf,
   mapKeyOf,
-  type RequestKey,
 } from './domain/idempotency-key.js';
 export { PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';

@@ -10,7 +10,7 @@ export type MatchedValues = Readonly<Record<string, string | number | boolean | 
 export type ProjectAccess = 'all' | readonly string[];
 
 /** The access of a caller that is bound to attributes: it is limited to logs that have all of these values. */
-export interface BoundAccess {
+interface BoundAccess {
   readonly projects: ProjectAccess;
   readonly attributes: AttributeValues;
 }
