@@ -3,9 +3,6 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 /** An invalid command line. The message says why. */
 export class UsageError extends Error {}
 
-/** The form of a UUID of any version, in any case. */
-export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 export function asksForHelp(args: readonly string[]): boolean {
   return args[0] === 'help' || args.includes('--help') || args.includes('-h');
 }

@@ -1,5 +1,5 @@
 import { type AttributesDefinition, parseAttribute } from '../../libs/attributes/src/index.js';
-import { MAX_PROJECTS } from '../../libs/auth/src/index.js';
+import { MAX_PROJECTS, UUID } from '../../libs/auth/src/index.js';
 import {
   accessTokenEntities,
   AccessTokenService,
@@ -12,7 +12,7 @@ import {
 import { bindableAttributes, defaultScopes, migrations, readAttributes, scopes } from '../app.module.js';
 import { Database } from '../database/index.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
-import { parseOptions, UsageError, UUID } from './command-line.js';
+import { parseOptions, UsageError } from './command-line.js';
 import { type Command, type CommandContext, runAsProgram, withDatabase } from './run-command.js';
 
 /** The messages for a missing table, a missing column and a missing privilege, by SQLSTATE. */

@@ -12,6 +12,7 @@ export {
   MAX_ATTRIBUTE_NUMBER,
   MAX_PROJECTS,
   parseProjectBinding,
+  UUID,
 } from './bounds.js';
 export { anyVerifier, CachedVerifier, type Verification } from './cached.verifier.js';
 export { type Caller, callerOf, type CallerResolver, MessageCaller } from './caller.js';

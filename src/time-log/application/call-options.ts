@@ -1,4 +1,4 @@
-import type { Caller } from '../../../libs/auth/src/index.js';
+import { type Caller, isAttributeValue } from '../../../libs/auth/src/index.js';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { AttributeType, TimeLogAttributes } from '../domain/attributes.js';
 import {
@@ -59,9 +59,7 @@ export function requireDeclared({ access = ALL_PROJECTS }: CallOptions, known: T
 }
 
 function isOfType(value: unknown, type: AttributeType | undefined): boolean {
-  // A larger number may be another one, rounded. In JSON, NaN would be null, and bind to logs without a value.
-  if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return false;
-  return typeof value === (type === 'integer' ? 'number' : type);
+  return isAttributeValue(value) && typeof value === (type === 'integer' ? 'number' : type);
 }
 
 /** Returns the access of a call, with ids in lower case. Throws DomainError FORBIDDEN if it excludes a project. */
