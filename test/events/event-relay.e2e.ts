@@ -122,6 +122,7 @@ describe('the relay', () => {
     const log = await record(host, from);
     await arrived(sink, 1);
     const gate = sink.hold(to);
+    sink.most = { ofProject: 0, inAll: 0 };
     await host.timeLogs.correct(log.id, { projectId: to, duration: 2, description: '', date: '2026-01-31' });
     await eventually(() => expect(sink.most.inAll).toBe(1));
     // The event is in flight: all that follow wait.
