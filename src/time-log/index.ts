@@ -37,7 +37,7 @@ export {
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
 export { type TimeLogFilterInput } from './domain/time-log-filter.js';
-export { isPlainObject, MAX_DESCRIPTION_LENGTH, membersFault, textFault } from './domain/time-log.rules.js';
+export { isPlainObject, membersFault, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,
   type Attributes,

@@ -29,14 +29,15 @@ export async function migrateForRelay(url: string): Promise<void> {
 }
 
 export async function startRelayHost(url: string, sink: EventSink): Promise<RelayHost> {
+  const module = TimeLogModule.forRoot({});
   @Module({
     imports: [
       TypeOrmModule.forRoot(
         connectionOptions(url, [...timeLogEntities, ...eventRelayEntities], { poolSize: 4, deadline: 2_500 }),
       ),
       BearerAuthModule.forRoot({ verifier: { verify: () => Promise.resolve(undefined) }, realm: 'host' }),
-      TimeLogModule,
-      EventRelayModule.over(TimeLogModule, () => sink, { pollMs: POLL_MS }),
+      module,
+      EventRelayModule.over(module, () => sink, { pollMs: POLL_MS }),
     ],
   })
   class HostModule {}

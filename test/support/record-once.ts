@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import type { IdempotencyKey, TimeLog, TimeLogWrites } from '../../src/time-log/index.js';
-import { fingerprintOf, fingerprintOfAll } from './storage.js';
+import { fingerprintOf } from './storage.js';
 
 type Writes = Pick<TimeLogWrites, 'record'>;
 
@@ -22,5 +23,5 @@ export async function recordAllOnce(
 export const keyOfLog = (log: TimeLog, key: IdempotencyKey) => ({ ...key, fingerprint: fingerprintOf(log) });
 export const keyOfBatch = (logs: readonly TimeLog[], key: IdempotencyKey) => ({
   ...key,
-  fingerprint: fingerprintOfAll(logs),
+  fingerprint: hash('sha256', logs.map((log) => fingerprintOf(log)).join()),
 });

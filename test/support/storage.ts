@@ -59,16 +59,8 @@ export const { SchemaCheck } = from.schemaCheck;
 export const { Database, isRowError, PreparedStatement, TextStatement } = from.database;
 export type Database = DatabaseFiles.Database;
 export const { connectionOptions, openDataSource } = from.setup;
-export const {
-  ALL_PROJECTS,
-  fingerprintOf,
-  fingerprintOfAll,
-  OldTimeLogs,
-  PageRequest,
-  Period,
-  TimeLog,
-  TimeLogCounts,
-} = from.timeLog;
+export const { ALL_PROJECTS, fingerprintOf, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts } =
+  from.timeLog;
 export const { entityTagOf, TimeLogService, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
 export const { TypeOrmTotalsRepository } = from.totals;
 export const { TypeOrmExportRepository } = from.export;
