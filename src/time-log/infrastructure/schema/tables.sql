@@ -30,7 +30,7 @@ create table {{time_log_keys}} (
   text text not null,
   fingerprint bytea not null,
   created_at timestamptz(3) not null default now(),
-  -- Its logs as they were answered, in order; ids alone are explained in update.sql. Not jsonb, which
+  -- Its logs as they were answered, in order; ids alone are of version 0.3. Not jsonb, which
   -- reorders attributes.
   logs json not null,
   constraint time_log_keys_pkey primary key (principal, text)

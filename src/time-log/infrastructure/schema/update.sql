@@ -1,4 +1,4 @@
--- Leads the tables of version 0.3 to those of `tables.sql` and `counts.sql`, and drops its functions
+-- Leads the tables of version 0.3 to those of this version, and drops its functions
 -- that are gone or return something else. The current functions are created afterwards.
 
 set local lock_timeout = '10s';
