@@ -3,19 +3,20 @@ const MODULE = '^src/([^/]+)/';
 /** Composition root, process and commands: they know the modules. */
 const ROOT = '^src/((commands|process)/)?[^/]+\\.ts$';
 /** What other code may import of a module. */
-const ENTRY = '^src/[^/]+/(setup/)?index\\.ts$';
+const ENTRY = '^src/[^/]+/((setup|transports|time-logs)/)?index\\.ts$';
 /** Read models of time logs: modules that the module of time logs composes, and which see layers of it. */
 const READ_MODEL = '^src/(totals|feed|export)/';
 /** What composes them. */
 const COMPOSING = '^src/time-log/time-log\\.(providers|routes)\\.ts$';
-/** The libs that the core does without. The others are its building blocks. */
-const PACKAGES =
-  '^libs/(attributes|backup|embedded-postgres|event-relay|host-kit|jwt|messages|time-log-client)/';
+/** The modules that a setting or a host turns on. The core does without them, and is read without them. */
+const ADDITIONS = '^src/(attributes|backup|embedding|event-relay|messages)/';
+/** The libs that only the composition root, the process and the commands need. */
+const OPTIONAL_LIBS = '^libs/(embedded-postgres|jwt|time-log-client)/';
 
 /** What is loaded before anything else, so that a mistake in a setting is reported at once. */
 const SETTINGS =
   '^(src/process/(config|settings|database-url|limits)|libs/strict-url/src/(broker-url|url-query|webhook))\\.ts$';
-const SINKS = '^libs/[^/]+/src/sinks/';
+const SINKS = '^src/event-relay/sinks/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -112,7 +113,7 @@ module.exports = {
         'Rule 6: another module only through its index.ts, and a lib likewise (domain-error apart, for rule 2).',
       severity: 'error',
       from: { path: MODULE, pathNot: [ROOT, READ_MODEL, COMPOSING] },
-      to: { path: MODULE, pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
+      to: { path: MODULE, pathNot: ['^src/$1/', ENTRY] },
     },
     {
       name: 'root-through-index',
@@ -132,11 +133,7 @@ module.exports = {
       from: { path: '^(src|libs)/([^/]+)/', pathNot: SETTINGS },
       to: {
         path: '^libs/[^/]+/',
-        pathNot: [
-          '^$1/$2/',
-          '^libs/[^/]+/src/((transports|time-logs)/)?index\\.ts$',
-          '^libs/errors/src/domain-error\\.ts$',
-        ],
+        pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$', '^libs/errors/src/domain-error\\.ts$'],
       },
     },
     {
@@ -148,26 +145,32 @@ module.exports = {
       to: { path: '^libs/[^/]+/src/index\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'building-blocks-stand-alone',
-      comment: 'Rule 7: a building block imports neither src/ nor a package.',
+      name: 'libs-know-no-time-logs',
+      comment: 'Rule 7: libs/ never imports src/, and only the root needs an optional lib.',
       severity: 'error',
-      from: { path: '^libs/', pathNot: PACKAGES },
-      to: { path: ['^src/', PACKAGES] },
+      from: { path: '^libs/', pathNot: OPTIONAL_LIBS },
+      to: { path: ['^src/', OPTIONAL_LIBS] },
     },
     {
-      name: 'packages-through-entries',
-      comment: 'Rule 7: a package imports the core through its public entries.',
+      name: 'optional-libs-know-no-time-logs',
+      comment: 'Rule 7 for the optional libs, which see themselves.',
       severity: 'error',
-      from: { path: PACKAGES },
-      to: { path: '^src/', pathNot: ENTRY },
+      from: { path: OPTIONAL_LIBS },
+      to: { path: '^src/' },
     },
     {
-      name: 'modules-without-packages',
-      comment:
-        'Rule 7: the composition root, the process and the commands import packages, and the setup of a database the embedded one.',
+      name: 'core-without-additions',
+      comment: 'Rule 7: only the composition root, the process and the commands turn additions on.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [ROOT, ADDITIONS, '\\.spec\\.ts$'] },
+      to: { path: ADDITIONS },
+    },
+    {
+      name: 'modules-without-optional-libs',
+      comment: 'Rule 7: the setup of a database alone sees the embedded one.',
       severity: 'error',
       from: { path: '^src/', pathNot: [ROOT, '^src/database/setup/', '\\.spec\\.ts$'] },
-      to: { path: PACKAGES },
+      to: { path: OPTIONAL_LIBS },
     },
     {
       name: 'client-runs-anywhere',
@@ -181,14 +184,14 @@ module.exports = {
       comment:
         'Rule 7 for messages: only the transports and patterns see @nestjs/microservices, which hosts may lack.',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: '^libs/messages/src/(transports|time-logs)/' },
+      from: { path: '^(src|libs)/', pathNot: '^src/messages/(transports|time-logs)/' },
       to: { path: '(^|/)node_modules/@nestjs/microservices/' },
     },
     {
       name: 'sinks-alone-see-brokers',
       comment: 'The driver of a broker is loaded where it is used, and nowhere else.',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: [SINKS, '^libs/messages/src/broker-tls\\.ts$'] },
+      from: { path: '^(src|libs)/', pathNot: [SINKS, '^src/messages/broker-tls\\.ts$'] },
       to: {
         path: '(^|/)node_modules/(@nats-io/[^/]+|amqplib|amqp-connection-manager)/',
         dependencyTypesNot: ['type-only'],
@@ -222,7 +225,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|libs)/',
-        pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/host-kit/pack\\.mjs$'],
+        pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^src/embedding/pack\\.mjs$'],
       },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'],

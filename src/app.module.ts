@@ -1,19 +1,10 @@
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import {
-  type AttributesDefinition,
-  describeAttributes,
-  readSchemaFile,
-} from '../libs/attributes/src/index.js';
+import { type AttributesDefinition, describeAttributes, readSchemaFile } from './attributes/index.js';
 import { anyVerifier, BearerAuthModule, type CachedVerifier, rateLimit } from '../libs/auth/src/index.js';
-import {
-  eventRelayEntities,
-  eventRelayMigrations,
-  EventRelayModule,
-  sinkOf,
-} from '../libs/event-relay/src/index.js';
-import { TimeLogModule } from '../libs/host-kit/src/index.js';
+import { eventRelayEntities, eventRelayMigrations, EventRelayModule, sinkOf } from './event-relay/index.js';
+import { TimeLogModule } from './embedding/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import {
   accessTokenEntities,
@@ -156,7 +147,7 @@ async function authModule({
 
 /** Handles messages. Loaded only if a broker is set, as it loads @nestjs/microservices. */
 async function messagesModule(timeLogs: DynamicModule, { onMessage }: AppOptions): Promise<DynamicModule> {
-  const { TimeLogMessagesModule } = await import('../libs/messages/src/time-logs/index.js');
+  const { TimeLogMessagesModule } = await import('./messages/time-logs/index.js');
   return TimeLogMessagesModule.over(timeLogs, { onMessage, acknowledges: true });
 }
 

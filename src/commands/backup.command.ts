@@ -1,4 +1,4 @@
-import { backup } from '../../libs/backup/src/index.js';
+import { backup } from '../backup/index.js';
 import { entities, migrations } from '../app.module.js';
 import { unreachedTimeLogPosition } from '../feed/index.js';
 import { parseFile } from './command-line.js';

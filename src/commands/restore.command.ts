@@ -1,4 +1,4 @@
-import { checkBackup, restore } from '../../libs/backup/src/index.js';
+import { checkBackup, restore } from '../backup/index.js';
 import { entities, migrations } from '../app.module.js';
 import { migrate } from '../database/setup/index.js';
 import { keepTimeLogPositions } from '../feed/index.js';

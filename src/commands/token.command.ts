@@ -1,4 +1,4 @@
-import { type AttributesDefinition, parseAttribute } from '../../libs/attributes/src/index.js';
+import { type AttributesDefinition, parseAttribute } from '../attributes/index.js';
 import { MAX_PROJECTS, UUID } from '../../libs/auth/src/index.js';
 import {
   accessTokenEntities,

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { DestinationStream } from 'pino';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
-import { describeConnection } from '../../libs/messages/src/index.js';
+import { describeConnection } from '../messages/index.js';
 import { AppModule, readAttributes } from '../app.module.js';
 import type { Config } from './config.js';
 import { openDatabase } from '../database/setup/index.js';
@@ -106,7 +106,7 @@ async function takeMessages(
   { limits: { bodyLimit } }: Config,
   logger: ServiceLogger,
 ): Promise<void> {
-  const { MESSAGE_QUEUE: queue } = await import('../../libs/messages/src/time-logs/index.js');
-  const { connectMessages } = await import('../../libs/messages/src/transports/index.js');
+  const { MESSAGE_QUEUE: queue } = await import('../messages/time-logs/index.js');
+  const { connectMessages } = await import('../messages/transports/index.js');
   await connectMessages(app, { logger, url, setting: 'MESSAGES_URL', queue, bodyLimit });
 }

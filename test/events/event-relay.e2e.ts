@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measures.js';
+import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.js';
 import type { TimeLog } from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';

@@ -1,4 +1,4 @@
-import { EventSink } from '../../libs/event-relay/src/index.js';
+import { EventSink } from '../../src/event-relay/index.js';
 import type { CloudEvent } from '../../src/feed/index.js';
 import { expectDescribedEvent } from '../support/described-messages.js';
 import { newGate, type Gate } from '../support/gate.js';

@@ -8,8 +8,8 @@ import {
   eventRelayMigrations,
   EventRelayModule,
   type EventSink,
-} from '../../libs/event-relay/src/index.js';
-import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+} from '../../src/event-relay/index.js';
+import { TimeLogModule } from '../../src/embedding/index.js';
 import { timeLogEntities, timeLogMigrations, TimeLogService } from '../../src/time-log/index.js';
 
 /** An app of somebody else that records logs and relays their events into a sink of its own. */

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Module } from '@nestjs/common';
-import { EventRelayModule, type EventSink } from '../../libs/event-relay/src/index.js';
-import type { SinkOfHost } from '../../libs/event-relay/src/event-relay.module.js';
+import { EventRelayModule, type EventSink } from '../../src/event-relay/index.js';
+import type { SinkOfHost } from '../../src/event-relay/event-relay.module.js';
 import type { CloudEvent } from '../../src/feed/index.js';
-import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogModule } from '../../src/embedding/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import { hostDataSource, useHosts } from '../host/embedded.js';

@@ -7,8 +7,8 @@ import {
   type TimeLogHooks,
   TimeLogModule,
   type TimeLogModuleOptions,
-} from '../../libs/host-kit/src/index.js';
-import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
+} from '../../src/embedding/index.js';
+import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { TotalsService } from '../../src/totals/index.js';
 import { type TestClient, overTransport, tcpClient } from '../messages/test-clients.js';

@@ -5,7 +5,7 @@ import { type DynamicModule, type INestApplication, Logger, Module } from '@nest
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
-import { type AttributesSchema, type TimeLogHooks, TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { type AttributesSchema, type TimeLogHooks, TimeLogModule } from '../../src/embedding/index.js';
 import { entityTagOf, TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
@@ -262,7 +262,7 @@ describe('a schema of attributes', () => {
     const log = await service.record({ ...VALUES, attributes: { ticket: 'find-1' } });
     await service.record({ ...VALUES, attributes: { ticket: 'find-2' } });
     const source = hosts.app.get(DataSource);
-    const page = await readFile('libs/host-kit/attributes.md', 'utf8');
+    const page = await readFile('src/embedding/attributes.md', 'utf8');
     const [statement = ''] = /^create index concurrently .+$/m.exec(page) ?? [];
     await source.query(statement);
     const query = source

@@ -30,7 +30,7 @@ import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
 import type { Caller } from '../../libs/auth/src/index.js';
 import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
-import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogModule } from '../../src/embedding/index.js';
 import { CreateTimeLogDto, type TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { LOG, refusal } from '../support/requests.js';
 import { hostDataSource, useHosts } from './embedded.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
-import { TimeLogModule, type TimeLogModuleOptions } from '../../libs/host-kit/src/index.js';
+import { TimeLogModule, type TimeLogModuleOptions } from '../../src/embedding/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { LOG } from '../support/requests.js';

@@ -10,7 +10,7 @@ import {
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { Transport } from '@nestjs/microservices';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogModule } from '../../src/embedding/index.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** As many hosts have one: rebuilds whatever it is given. */

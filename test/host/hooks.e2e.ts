@@ -8,9 +8,9 @@ import {
   type TimeLogHooks,
   TimeLogModule,
   type WrittenTimeLogChange,
-} from '../../libs/host-kit/src/index.js';
+} from '../../src/embedding/index.js';
 import { TimeLogService, type TimeLogValues } from '../../src/time-log/index.js';
-import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
+import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
 import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { overTransport, tcpClient } from '../messages/test-clients.js';

@@ -3,7 +3,7 @@ import { Module, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { migrate } from '../../src/database/setup/index.js';
-import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogModule } from '../../src/embedding/index.js';
 import { timeLogEntities, timeLogMigrations } from '../../src/time-log/index.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

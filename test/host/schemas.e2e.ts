@@ -12,7 +12,7 @@ import {
   ManyToOne,
   PrimaryColumn,
 } from 'typeorm';
-import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogModule } from '../../src/embedding/index.js';
 import {
   PageRequest,
   Period,

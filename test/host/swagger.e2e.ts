@@ -5,8 +5,8 @@ import {
   type AttributesSchema,
   TimeLogModule,
   type TimeLogModuleOptions,
-} from '../../libs/host-kit/src/index.js';
-import { openApiPaths } from '../../libs/host-kit/src/open-api-paths.js';
+} from '../../src/embedding/index.js';
+import { openApiPaths } from '../../src/embedding/open-api-paths.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
 const ATTRIBUTES = z.strictObject({ ticket: z.string().max(9), billable: z.boolean().optional() });

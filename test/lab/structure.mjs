@@ -10,20 +10,18 @@ const PARTS = {
     ['totals, feed and export', /^src\/(totals|feed|export)\//],
     ['database', /^src\/database\//],
     ['process, commands, composition', /^(libs\/build\/|src\/(process|commands)\/|src\/[^/]+$)/],
-    [
-      'tokens, health, metrics, documentation',
-      /^src\/(?!time-log|totals|feed|export|database|process|commands)[^/]+\//,
-    ],
+    ['tokens, health, metrics, documentation', /^src\/(access-token|api-docs|health|metrics)\//],
     ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|strict-(request|url))\//],
   ],
   packages: [
     ['client', /^libs\/time-log-client\//],
-    ['messages', /^libs\/messages\//],
-    ['event relay', /^libs\/event-relay\//],
-    ['embedded PostgreSQL, backup', /^libs\/(embedded-postgres|backup)\//],
-    ['attributes', /^libs\/attributes\//],
+    ['messages', /^src\/messages\//],
+    ['event relay', /^src\/event-relay\//],
+    ['embedded PostgreSQL', /^libs\/embedded-postgres\//],
+    ['backup', /^src\/backup\//],
+    ['attributes', /^src\/attributes\//],
     ['JWTs', /^libs\/jwt\//],
-    ['host kit', /^libs\/host-kit\//],
+    ['embedding', /^src\/embedding\//],
   ],
 };
 const parts = Object.entries(PARTS).flatMap(([kind, of]) => of.map((part) => [kind, ...part]));

@@ -9,9 +9,9 @@ import {
 } from '@nestjs/common';
 import type { ClientProxy } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
-import { InFlightMessages } from '../../libs/messages/src/in-flight-messages.js';
-import { TimeLogModule } from '../../libs/host-kit/src/index.js';
-import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
+import { InFlightMessages } from '../../src/messages/in-flight-messages.js';
+import { TimeLogModule } from '../../src/embedding/index.js';
+import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
 import { hostDataSource, tcpPortOf, useHosts } from '../host/embedded.js';
 import { LOG, refusal } from '../support/requests.js';
 import { type TestClient, overTransport, tcpClient } from './test-clients.js';

@@ -6,7 +6,7 @@ import { useFolder } from '../support/fixtures.js';
 
 /** Scripts of npm that are not commands of the service. */
 const PROGRAMS: Record<string, string> = {
-  'pack:lib': 'libs/host-kit/pack.mjs',
+  'pack:lib': 'src/embedding/pack.mjs',
   start: 'dist/src/main.js',
 };
 

@@ -21,7 +21,7 @@ const placeOf = (heading: string) =>
 const placesOf = (file: string) =>
   [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => placeOf(heading!));
 
-const PACKAGE_PAGES = DOCUMENTS.filter((file) => file.startsWith('libs/host-kit/'));
+const PACKAGE_PAGES = DOCUMENTS.filter((file) => file.startsWith('src/embedding/'));
 
 it('the code for hosts stands in the hosts of the estate, word for word', () => {
   const code = PACKAGE_PAGES.flatMap((page) => [...read(page).matchAll(/^```ts\n(.+?)^```/gms)]).flatMap(
@@ -41,7 +41,7 @@ it.each(['11', '12'])(
   'the line that installs the package on Nest %s names the majors of a tested host',
   (nest) => {
     const [, line = ''] = new RegExp(`Nest ${nest}:\n\n\`\`\`sh\n(.+)$`, 'm').exec(
-      read('libs/host-kit/README.md'),
+      read('src/embedding/README.md'),
     )!;
     const { dependencies } = JSON.parse(read(`test/lab/estate/nest-${nest}/package.json`)) as {
       dependencies: Record<string, string>;
@@ -55,7 +55,7 @@ it.each(['11', '12'])(
 );
 
 it('the README of the package has at most 120 lines', () => {
-  expect(read('libs/host-kit/README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120);
+  expect(read('src/embedding/README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120);
 });
 
 describe('every document', () => {
@@ -105,7 +105,7 @@ it('one version stands everywhere', () => {
     ['docker/compose.yaml', /image: time-logs:(.+)/g],
     ['docker/fleet/compose.yaml', /image: time-logs:(.+)/g],
     ['docker/fleet/kubernetes.yaml', /image: time-logs:(.+)/g],
-    ['libs/host-kit/README.md', /time-logs-(\d.+)\.tgz/g],
+    ['src/embedding/README.md', /time-logs-(\d.+)\.tgz/g],
     ['README.md', /^\*\*Status\.\*\* (\d+\.\d+\.\d+)/gm],
   ];
   const versions = places.map(([file, pattern]) => [

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type * as Core from '@nestjs/core';
 import type * as TypeOrm from 'typeorm';
 import type * as HttpEdge from '../../libs/http-edge/src/index.js';
-import type * as Transports from '../../libs/messages/src/transports/index.js';
+import type * as Transports from '../../src/messages/transports/index.js';
 import type * as AccessToken from '../../src/access-token/index.js';
 import type * as App from '../../src/app.module.js';
-import type * as Backup from '../../libs/backup/src/index.js';
+import type * as Backup from '../../src/backup/index.js';
 import type { Command } from '../../src/commands/run-command.js';
 import type * as RunCommand from '../../src/commands/run-command.js';
 import type * as Config from '../../src/process/config.js';
@@ -40,7 +40,7 @@ const registry = join(COMPILED, '..', 'node_modules/@nestjs/typeorm/dist/data-so
 const from = {
   accessToken: (await compiled('src/access-token/index.js')) as typeof AccessToken,
   app: (await compiled('src/app.module.js')) as typeof App,
-  backup: (await compiled('libs/backup/src/index.js')) as typeof Backup,
+  backup: (await compiled('src/backup/index.js')) as typeof Backup,
   config: (await compiled('src/process/config.js')) as typeof Config,
   database: (await compiled('src/database/index.js')) as typeof DatabaseIndex,
   databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
@@ -49,7 +49,7 @@ const from = {
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
   serve: (await compiled('src/process/serve.js')) as typeof Serve,
   timeLog: (await compiled('src/time-log/index.js')) as typeof TimeLog,
-  transports: (await compiled('libs/messages/src/transports/index.js')) as typeof Transports,
+  transports: (await compiled('src/messages/transports/index.js')) as typeof Transports,
 };
 
 export const { accessTokenMigrations, AccessTokenService } = from.accessToken;

@@ -5,13 +5,13 @@ import type * as TypeOrm from 'typeorm';
 import type * as Lookup from '../../src/access-token/access-token.lookup.js';
 import type * as DatabaseFiles from '../../src/database/index.js';
 import type * as Setup from '../../src/database/setup/index.js';
-import type * as Lease from '../../libs/event-relay/src/relay-lease.js';
+import type * as Lease from '../../src/event-relay/relay-lease.js';
 import type * as ExportFiles from '../../src/export/index.js';
 import type * as FeedFiles from '../../src/feed/index.js';
 import type * as Positions from '../../src/feed/infrastructure/keep-time-log-positions.js';
 import type * as TotalsFiles from '../../src/totals/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
-import type * as AttributeFiles from '../../libs/attributes/src/schema-attributes.js';
+import type * as AttributeFiles from '../../src/attributes/schema-attributes.js';
 import type * as SchemaCheckFile from '../../src/time-log/infrastructure/schema-check.js';
 import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import { eventually } from './eventually.js';
@@ -25,12 +25,12 @@ const from = {
   database: (await compiled('database/index.js')) as typeof DatabaseFiles,
   feed: (await compiled('feed/index.js')) as typeof FeedFiles,
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
-  lease: (await compiled('../libs/event-relay/src/relay-lease.js')) as typeof Lease,
+  lease: (await compiled('event-relay/relay-lease.js')) as typeof Lease,
   lookup: (await compiled('access-token/access-token.lookup.js')) as typeof Lookup,
   positions: (await compiled('feed/infrastructure/keep-time-log-positions.js')) as typeof Positions,
   schemaCheck: (await compiled('time-log/infrastructure/schema-check.js')) as typeof SchemaCheckFile,
   setup: (await compiled('database/setup/index.js')) as typeof Setup,
-  attributes: (await compiled('../libs/attributes/src/schema-attributes.js')) as typeof AttributeFiles,
+  attributes: (await compiled('attributes/schema-attributes.js')) as typeof AttributeFiles,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
   totals: (await compiled('totals/index.js')) as typeof TotalsFiles,
   export: (await compiled('export/index.js')) as typeof ExportFiles,

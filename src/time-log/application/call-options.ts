@@ -117,7 +117,7 @@ export function callOptionsOf(caller: Caller | undefined): CallOptions {
 /** The methods that make the changes of a call. `record` resolves with a log whose values it replaced. */
 export type CallWrites = Pick<TimeLogWrites, 'record' | 'correct' | 'delete'>;
 
-/** Wraps the methods that make the changes of a call, such as with the hooks of the host kit. */
+/** Wraps the methods that make the changes of a call, such as with the hooks of a host. */
 export type WrapWrites = (writes: TimeLogWrites, call: RecordOptions) => CallWrites;
 
 /** The injection token of an optional WrapWrites. */

@@ -13,7 +13,7 @@ const NONE: ConvertedAttributes = { faults: [] };
 /** The type of the values of an attribute. `strings` is an array of texts. */
 export type AttributeType = 'string' | 'number' | 'integer' | 'boolean' | 'strings';
 
-/** The attributes of time logs: none. A subclass of the host kit accepts those that obey a schema. */
+/** The attributes of time logs: none. A subclass of the module of attributes accepts those that obey a schema. */
 export class TimeLogAttributes {
   /** Whether logs have attributes. */
   readonly areKnown: boolean = false;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { TimeLogModule, type TimeLogModuleOptions } from '../../../libs/host-kit/src/index.js';
+import { TimeLogModule, type TimeLogModuleOptions } from '../../../src/embedding/index.js';
 import { TimeLogService } from '../../../src/time-log/index.js';
 import { compareCreates, optionsOf, withBench } from './side-by-side.js';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { sinkOf } from '../../../libs/event-relay/src/index.js';
+import { sinkOf } from '../../../src/event-relay/index.js';
 import { eventually } from '../../support/eventually.js';
 import { overTransport } from '../../messages/test-clients.js';
 import { startMessageHost } from '../../messages/host.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { sinkOf } from '../../../libs/event-relay/src/index.js';
+import { sinkOf } from '../../../src/event-relay/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type Broker, startNats } from './brokers.js';
 import { describeWith } from '../describe-with.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { InFlightMessages } from '../../../libs/messages/src/in-flight-messages.js';
+import { InFlightMessages } from '../../../src/messages/in-flight-messages.js';
 import { TimeLogService } from '../../../src/time-log/application/time-log.service.js';
 import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
 import { TimeLog } from '../../../src/time-log/index.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
-import { sinkOf } from '../../../libs/event-relay/src/index.js';
+import { sinkOf } from '../../../src/event-relay/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type Rabbit, startRabbit } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';

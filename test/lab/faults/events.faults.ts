@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { EventRelayMeasures } from '../../../libs/event-relay/src/event-relay.measures.js';
+import { EventRelayMeasures } from '../../../src/event-relay/event-relay.measures.js';
 import { MemorySink } from '../../events/memory-sink.js';
 import { migrateForRelay, startRelayHost } from '../../events/relay-host.js';
 import { timesOf } from '../../support/extent.js';

@@ -26,16 +26,13 @@ describe('the package for hosts', () => {
         .slice(0, file.startsWith('examples/') ? 2 : 4)
         .join('/'),
     );
-    const libs =
-      'attributes auth batching errors event-relay host-kit measures messages strict-request strict-url'.split(
-        ' ',
-      );
+    const libs = 'auth batching errors measures strict-request strict-url'.split(' ');
+    const modules =
+      'attributes database embedding event-relay export feed messages metrics time-log totals'.split(' ');
     const build = (folder: string) => [
       ...libs.map((lib) => `${folder}/libs/${lib}`),
       `${folder}/package.json`,
-      ...['database', 'export', 'feed', 'metrics', 'time-log', 'totals'].map(
-        (module) => `${folder}/src/${module}`,
-      ),
+      ...modules.map((module) => `${folder}/src/${module}`),
     ];
     const pages = 'attributes database events hooks messages reference routes services testing'
       .split(' ')

@@ -51,7 +51,7 @@ describe('the public surface', () => {
   });
 
   it('is explained in the reference for hosts', () => {
-    const reference = readFileSync(join(ROOT, 'libs/host-kit/reference.md'), 'utf8');
+    const reference = readFileSync(join(ROOT, 'src/embedding/reference.md'), 'utf8');
     const missing = SOURCES.flatMap(([, file]) => exportsOf(file).map(({ name }) => name)).filter(
       (name) => !new RegExp(`\`${name}\\b`).test(reference),
     );

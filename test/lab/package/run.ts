@@ -31,7 +31,7 @@ export function node(script: string, args: readonly string[], cwd?: string): Pro
 
 /** Makes the package for hosts in a directory, as `npm run pack:lib` does; resolves with the path of its tarball. */
 export async function packLib(directory: string): Promise<string> {
-  return (await node('libs/host-kit/pack.mjs', [directory])).trim();
+  return (await node('src/embedding/pack.mjs', [directory])).trim();
 }
 
 /** Makes the package of a workspace in a directory, as `npm pack` does; resolves with the path of its tarball. */

@@ -1,0 +1,42 @@
+import { type FactoryProvider, Logger, type Provider } from '@nestjs/common';
+import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
+import { limitsOf, TIME_LOG_OPTIONS, TimeLogAttributes, type TimeLogOptions } from '../time-log/index.js';
+import { requestAttributesOf } from './attribute-filters.js';
+import { SchemaAttributes } from './schema-attributes.js';
+import type { AttributesDefinition } from './schema-file.js';
+
+/** A factory of a definition; undefined: logs have no attributes. */
+interface DefinitionFactory<Injected extends unknown[]> {
+  readonly inject?: FactoryProvider['inject'];
+  readonly useFactory: (...injected: Injected) => AttributesDefinition | undefined;
+}
+
+/** Returns the providers that give logs attributes, in requests, in messages and in the code of a host. */
+export function attributeProviders<Injected extends unknown[]>({
+  inject = [],
+  useFactory,
+}: DefinitionFactory<Injected>): Provider[] {
+  return [
+    {
+      provide: TimeLogAttributes,
+      inject: [TIME_LOG_OPTIONS, ...inject],
+      useFactory: ({ limits }: TimeLogOptions, ...injected: Injected) => {
+        const definition = useFactory(...injected);
+        if (definition === undefined) return new TimeLogAttributes();
+        // The body around them is one level.
+        const bounds = { depth: MAX_JSON_DEPTH - 1, bytes: limitsOf(limits).bodyLimit };
+        const logger = new Logger(TimeLogAttributes.name);
+        const { schema, filters } = definition;
+        return new SchemaAttributes(schema, bounds, (fault) => logger.error(fault), filters);
+      },
+    },
+    {
+      provide: REQUEST_RULES,
+      inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
+      useFactory: ({ limits }: TimeLogOptions, attributes: TimeLogAttributes): RequestRules => {
+        const rules = limitsOf(limits);
+        return attributes.areKnown ? { ...rules, attributes: requestAttributesOf(attributes) } : rules;
+      },
+    },
+  ];
+}

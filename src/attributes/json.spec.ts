@@ -1,0 +1,94 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { anyCharacter } from '../../test/support/any-text.js';
+import { timesOf } from '../../test/support/extent.js';
+import { jsonCopy, jsonFault } from './json.js';
+
+const TOO_LARGE = 'must not contain a number above 9007199254740991 in magnitude: use a string';
+const BOUNDS = { depth: 3, bytes: 100 };
+
+describe('jsonFault', () => {
+  it.each([
+    [{}],
+    [[]],
+    [null],
+    [''],
+    [-0],
+    [{ a: [{}] }],
+    [{ a: undefined }],
+    [{ ['__proto__']: 1 }],
+    [Object.create(null)],
+    [runInNewContext('({ of: ["another realm"] })')],
+    ['x'.repeat(98)],
+    [{ a: '😀'.repeat(23) }],
+    [1e-90],
+    [[Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]],
+  ])('accepts %j', (value) => {
+    expect(jsonFault(value, BOUNDS)).toBeUndefined();
+  });
+
+  it.each<[unknown, string]>([
+    [undefined, 'must be JSON'],
+    [[undefined], 'must be JSON'],
+    [NaN, 'must be JSON'],
+    [1n, 'must be JSON'],
+    [() => 1, 'must be JSON'],
+    [Symbol(''), 'must be JSON'],
+    [new Date(0), 'must be JSON'],
+    [new Map(), 'must be JSON'],
+    [{ a: new (class Own {})() }, 'must be JSON'],
+    ['\0', 'must not contain U+0000'],
+    [{ a: ['b\0'] }, 'must not contain U+0000'],
+    [{ ['\0']: 1 }, 'must not contain U+0000'],
+    ['\ud83d', 'must not contain lone surrogates'],
+    [{ ['\ude00\ud83d']: 1 }, 'must not contain lone surrogates'],
+    [{ a: [{ b: [] }] }, 'must not be nested deeper than 3 levels'],
+    ['x'.repeat(99), 'must be at most 100 bytes'],
+    [{ a: '😀'.repeat(24) }, 'must be at most 100 bytes'],
+    ...[2 ** 53, -(2 ** 53), 9007199254740992.5, 1e90, Infinity].map((number): [unknown, string] => [
+      { a: [number] },
+      TOO_LARGE,
+    ]),
+    [[Number.MIN_VALUE], 'must be at most 100 bytes'],
+  ])('rejects %p: %s', (value, fault) => {
+    expect(jsonFault(value, BOUNDS)).toBe(fault);
+  });
+
+  it('stops at a circular reference', () => {
+    const circular: unknown[] = [];
+    circular.push(circular);
+    expect(jsonFault(circular, { depth: 1_000, bytes: 100 })).toBe(
+      'must not be nested deeper than 1000 levels',
+    );
+  });
+
+  it('accepts all JSON within the bounds that PostgreSQL can store', () => {
+    const bounds = { depth: 20, bytes: 1_000_000 };
+    const isExact = (value: unknown): boolean =>
+      typeof value === 'object' && value !== null
+        ? Object.values(value).every(isExact)
+        : typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+    const textsIn = (value: unknown): string[] => {
+      if (typeof value === 'string') return [value];
+      return typeof value === 'object' && value !== null ? Object.entries(value).flat().flatMap(textsIn) : [];
+    };
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5, stringUnit: anyCharacter }), (text) => {
+        const value = JSON.parse(text) as unknown;
+        const isStorable =
+          isExact(value) && textsIn(value).every((one) => !one.includes('\0') && one.isWellFormed());
+        expect(jsonFault(value, bounds) === undefined).toBe(isStorable);
+      }),
+      { numRuns: timesOf(1_000, 100) },
+    );
+  });
+});
+
+it('a copy has no undefined field, no -0, and every other name', () => {
+  const copy = jsonCopy({ a: undefined, b: -0, ['__proto__']: 1 }) as object;
+  expect(Object.entries(copy)).toEqual([
+    ['b', 0],
+    ['__proto__', 1],
+  ]);
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { fingerprintOf, sentAttributesOf, TimeLog, type TimeLogValues } from '../time-log/index.js';
+import { type AttributesSchema, SchemaAttributes } from './schema-attributes.js';
+
+const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
+const ID = '019c1363-4a3b-7245-b697-5dec9f548a52';
+
+type SchemaResult = Awaited<ReturnType<AttributesSchema['~standard']['validate']>>;
+
+/** Returns attributes with this validation. */
+const attributesBy = (validate: (value: unknown) => SchemaResult | Promise<SchemaResult>) =>
+  new SchemaAttributes({ '~standard': { version: 1, vendor: 'test', validate } }, { depth: 7, bytes: 1_000 });
+/** Records values with their attributes as a schema converts them. */
+const recorded = async (schema: SchemaAttributes, sent: TimeLogValues) =>
+  TimeLog.record(sent, ID, await schema.check(sent.attributes));
+const rejecting = (...issues: Extract<SchemaResult, { issues: readonly object[] }>['issues']) =>
+  attributesBy(() => ({ issues }));
+
+describe('attributes that a schema rejects', () => {
+  it('are reported with the path to each value and its rule', async () => {
+    const attributes = rejecting(
+      { message: 'must be a ticket', path: ['list', 0, { key: 'ticket' }] },
+      { message: 'must have a ticket' },
+      { message: 'muss größer sein', path: [] },
+    );
+    const { faults } = await attributes.check({});
+    expect(faults.map(({ field, rule, message }) => [field, rule, message])).toEqual([
+      ['attributes.list.0.ticket', 'schema', 'attributes.list.0.ticket must be a ticket'],
+      ['attributes', 'schema', 'attributes must have a ticket'],
+      ['attributes', 'schema', 'attributes muss größer sein'],
+    ]);
+  });
+
+  it.each<[string, unknown, string, string]>([
+    ['as valibot does', { a: 'secret' }, 'Invalid email: Received "secret"', 'attributes.a is not valid'],
+    ['as arktype does', { a: 12345 }, 'a must be less than 5 (was 12345)', 'attributes.a is not valid'],
+    ['a boolean', { a: true }, 'Expected string but received true', 'attributes.a is not valid'],
+    ['within an object', { a: { b: ['secret'] } }, 'no "secret" here', 'attributes.a is not valid'],
+    ['with escapes', { a: 'se"cret' }, 'received "se\\"cret"', 'attributes.a is not valid'],
+    [
+      'truncated',
+      { a: 'secret '.repeat(20) },
+      `received ${'secret '.repeat(9)}…`,
+      'attributes.a is not valid',
+    ],
+    ['not at all', { a: 'x' }, 'Expected a number', 'attributes.a Expected a number'],
+    [
+      'only as a part of a word',
+      { a: 1 },
+      'Too small: expected >=10',
+      'attributes.a Too small: expected >=10',
+    ],
+    ['in another value', { a: 1, b: 'secret' }, 'no secret', 'attributes.a no secret'],
+    [
+      'in part',
+      { a: 'secret '.repeat(20) },
+      `${'m '.repeat(98)}secret secret secret secret secret secret`,
+      'attributes.a is not valid',
+    ],
+  ])(
+    'are reported without values, even if the message of the schema has them: %s',
+    async (_what, sent, message, fault) => {
+      expect(await rejecting({ message, path: ['a'] }).check(sent)).toMatchObject({
+        faults: [{ message: fault }],
+      });
+    },
+  );
+
+  it('are searched for only in the reported part of a message', async () => {
+    const message = `${'m '.repeat(5_000)}secret`;
+    const fault = { message: `attributes.a ${'m '.repeat(100)}` };
+    expect(await rejecting({ message, path: ['a'] }).check({ a: 'secret' })).toMatchObject({
+      faults: [fault],
+    });
+  });
+
+  it('are searched for once each, however often they were sent', async () => {
+    const indexOf = jest.spyOn(String.prototype, 'indexOf');
+    const sent = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [n, 'value']));
+    await rejecting({ message: 'no' }).check(sent);
+    const searches = indexOf.mock.calls.filter(([text]) => text === 'value');
+    indexOf.mockRestore();
+    expect(searches).toHaveLength(1);
+  });
+
+  it('are reported in bounded and printable text, whatever names were sent', async () => {
+    const many = Array.from({ length: 50 }, () => ({
+      message: `\u0000\u202e\n${'m'.repeat(500)}`,
+      path: Array.from({ length: 20 }, () => `é\u0007${'n'.repeat(100)}`),
+    }));
+    const { faults } = await rejecting(...many).check({});
+    const field = `attributes.${Array(8)
+      .fill(`??${'n'.repeat(38)}`)
+      .join('.')}`;
+    const logged = 'attributes must obey their schema';
+    const fault = { field, rule: 'schema', params: {}, message: `${field} ???${'m'.repeat(197)}`, logged };
+    expect(faults).toEqual(Array(10).fill(fault));
+  });
+
+  it('are rejected even if the schema gives no reason', async () => {
+    expect(await rejecting().check({})).toMatchObject({ faults: [{ message: 'attributes is not valid' }] });
+  });
+});
+
+describe('values with attributes', () => {
+  const doubling = attributesBy(async (value) => ({ value: { doubled: 2 * (value as { n: number }).n } }));
+
+  it('are converted by the schema, once', async () => {
+    const applied = await recorded(doubling, { ...values, attributes: { n: 2 } });
+    expect(applied.attributes).toEqual({ doubled: 4 });
+  });
+
+  it.each([null, [], 5, 'text', true])('must be an object, whatever the schema accepts: %j', async (sent) => {
+    const any = attributesBy((value) => ({ value }));
+    expect(await any.check(sent)).toMatchObject({ faults: [{ message: 'attributes must be an object' }] });
+  });
+
+  it('are missing if the schema returns null', async () => {
+    expect((await attributesBy(() => ({ value: null })).check(undefined)).output).toBeUndefined();
+  });
+
+  it('are frozen', async () => {
+    const any = attributesBy((value) => ({ value }));
+    const { attributes } = await recorded(any, { ...values, attributes: { list: [{ n: 1 }] } });
+    const { list } = attributes as { list: [{ n: number }] };
+    expect(() => (list[0].n = 2)).toThrow(TypeError);
+    expect(() => Object.assign(attributes!, { more: 1 })).toThrow(TypeError);
+  });
+
+  it('are converted again if they come from a log', async () => {
+    const counting = attributesBy((value) => ({ value: { n: (value as { n: number }).n + 1 } }));
+    const log = await recorded(counting, { ...values, attributes: { n: 0 } });
+    for (const each of [log, TimeLog.restore(log)]) {
+      expect((await recorded(counting, each)).attributes).toEqual({ n: 2 });
+    }
+  });
+
+  it('have the fingerprint of the sent values, also as a log', async () => {
+    const fingerprints = [];
+    for (const n of [1, 2]) {
+      const sent = { ...values, attributes: { n } };
+      const log = await recorded(doubling, sent);
+      expect(log.attributes).toEqual({ doubled: 2 * n });
+      fingerprints.push(fingerprintOf(log));
+      expect(fingerprintOf(sent)).toBe(fingerprintOf(log));
+    }
+    expect(new Set([...fingerprints, fingerprintOf(values)])).toHaveProperty('size', 3);
+  });
+
+  it('do not change the fingerprint if none were sent, whatever the schema returns', async () => {
+    const always = attributesBy(() => ({ value: { a: 1 } }));
+    const log = await recorded(always, values);
+    expect(log.attributes).toEqual({ a: 1 });
+    expect(fingerprintOf(log)).toBe(fingerprintOf(values));
+  });
+
+  it('keep the sent values if the schema changes its argument', async () => {
+    const careless = attributesBy((value) => ({ value: Object.assign(value as object, { b: 2 }) }));
+    const applied = await recorded(careless, { ...values, attributes: { a: 1 } });
+    expect([sentAttributesOf(applied), applied.attributes]).toEqual([{ a: 1 }, { a: 1, b: 2 }]);
+  });
+
+  it('are a copy that the host cannot change', async () => {
+    const kept = { list: [1] };
+    const applied = await recorded(
+      attributesBy(() => ({ value: kept })),
+      values,
+    );
+    kept.list.push(2);
+    expect(applied.attributes).toEqual({ list: [1] });
+  });
+});
+
+describe('values to which a caller is bound', () => {
+  const bound = { userId: 'ada', team: 1 };
+  const validate = (value: unknown) => ({ value });
+  const any = new SchemaAttributes(
+    { '~standard': { version: 1, vendor: 'test', validate } },
+    undefined,
+    undefined,
+    new Map([['userId', 'string']]),
+  );
+
+  it.each<[sent: unknown, all: object]>([
+    [undefined, { userId: 'ada' }],
+    [{ a: 1 }, { userId: 'ada', a: 1 }],
+    [{ userId: 'bob' }, { userId: 'bob' }],
+  ])('are added to %j before the schema if they have a filter, and count as sent', async (sent, all) => {
+    expect(await any.check(sent, bound)).toEqual({ faults: [], input: all, output: all });
+  });
+
+  it('are missing from the output of a schema without one, so that the access refuses it', async () => {
+    const none = attributesBy(() => ({ value: undefined }));
+    expect((await none.check({}, bound)).output).toEqual({});
+  });
+});

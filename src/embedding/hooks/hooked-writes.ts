@@ -1,0 +1,159 @@
+import type { EntityManager } from 'typeorm';
+import {
+  type AnsweredLog,
+  type Attributes,
+  type CallWrites,
+  isPlainObject,
+  mapKeyOf,
+  normalizedValues,
+  type RecordingOptions,
+  type TimeLogAccess,
+  type RecordOptions,
+  requireAccess,
+  TimeLog,
+  type TimeLogRepository,
+  type TimeLogValues,
+  type TimeLogWrites,
+  type TransactionHandle,
+} from '../../time-log/index.js';
+import { faultOf, throwFaults } from '../../../libs/errors/src/index.js';
+import { MAX_JSON_DEPTH } from '../../../libs/strict-request/src/index.js';
+import { deepFreeze, jsonCopy, jsonFault } from '../../attributes/index.js';
+import type { TimeLogChange, TimeLogHooks, WrittenTimeLogChange } from './time-log-hooks.js';
+
+/** The arguments of a transaction for its queue. */
+interface Turn {
+  readonly queueKey?: string | undefined;
+  readonly deadline?: number | undefined;
+  readonly batch?: number | undefined;
+}
+
+/** The limits of the attributes of a hook. As in a body, they are within one level. */
+const BOUNDS = { depth: MAX_JSON_DEPTH - 1, bytes: Infinity };
+
+/**
+ * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. With the
+ * hook `within` each create and each `recordAll` has a transaction of its own; without it creates share commits.
+ */
+export class HookedWrites implements CallWrites {
+  constructor(
+    /** Stores the changes, in the transaction of the call if it has one. */
+    private readonly writes: TimeLogWrites,
+    private readonly timeLogs: Pick<TimeLogRepository, 'transact' | 'within'>,
+    private readonly hooks: TimeLogHooks,
+    private readonly call: RecordOptions,
+    /** Whether logs have attributes, which `before` may replace. */
+    private readonly hasAttributes: boolean,
+  ) {}
+
+  async record(sent: readonly TimeLog[], options: RecordingOptions = {}): Promise<readonly AnsweredLog[]> {
+    const { key } = options;
+    const known = key && this.hooks.before && (await this.writes.findByKey(key));
+    if (known) return known;
+    const logs: TimeLog[] = [];
+    for (const log of sent) logs.push(await this.before(changeOfRecord(log, this.call), log));
+    return this.store(logs, options);
+  }
+
+  async correct(
+    sent: TimeLog,
+    access: TimeLogAccess,
+    ...more: [caller?: string, expected?: TimeLog]
+  ): Promise<TimeLog | undefined> {
+    const { id } = sent;
+    const { caller } = this.call;
+    const log = await this.before({ kind: 'correct', id, values: normalizedValues(sent), caller }, sent);
+    const values = normalizedValues(log);
+    return this.transact(
+      async (writes, transaction) => {
+        if (!transaction) return writes.correct(log, access, ...more);
+        const previous = await writes.get(id, access, true);
+        const corrected = previous && (await writes.correct(log, access, ...more));
+        if (corrected)
+          await this.within({ kind: 'correct', id, values, log: corrected, previous, caller }, transaction);
+        return corrected;
+      },
+      { queueKey: id },
+    );
+  }
+
+  async delete(
+    id: string,
+    access: TimeLogAccess,
+    ...more: [caller?: string, expected?: TimeLog]
+  ): Promise<TimeLog | undefined> {
+    const { caller } = this.call;
+    await this.before({ kind: 'delete', id, caller }, undefined);
+    return this.transact(
+      async (writes, transaction) => {
+        const log = await writes.delete(id, access, ...more);
+        if (log && transaction)
+          await this.within({ kind: 'delete', id, log, previous: log, caller }, transaction);
+        return log;
+      },
+      { queueKey: id },
+    );
+  }
+
+  /** Runs `before`. Returns the log, with the values that the hook returns. */
+  private async before<Log extends TimeLog | undefined>(
+    change: TimeLogChange,
+    log: Log,
+  ): Promise<Log | TimeLog> {
+    const values: unknown = await this.hooks.before?.(change, this.call.manager as EntityManager | undefined);
+    // A function that is written as an expression may return anything.
+    if (log === undefined || typeof values !== 'object' || values === null) return log;
+    if ('attributes' in values && values.attributes !== undefined && !this.hasAttributes)
+      throw new Error('a hook returns attributes: give TimeLogModule a schema for them');
+    const replaced = replace(log, values as TimeLogValues);
+    requireAccess([replaced], this.call);
+    return replaced;
+  }
+
+  /** Stores logs and, if they are new, runs `within` for each. Creates with the same key run one at a time. */
+  private store(logs: readonly TimeLog[], options: RecordingOptions): Promise<readonly AnsweredLog[]> {
+    const { key, deadline } = options;
+    const batch = logs.length > 1 ? logs.length : undefined;
+    return this.transact(
+      async (writes, transaction) => {
+        const recorded = await writes.record(logs, options);
+        if (recorded[0]!.id !== logs[0]!.id) return recorded;
+        for (const log of transaction ? logs : [])
+          await this.within({ ...changeOfRecord(log, this.call), id: log.id, log }, transaction!);
+        return logs;
+      },
+      { queueKey: key && mapKeyOf(key), deadline, batch },
+    );
+  }
+
+  private async within(change: WrittenTimeLogChange, transaction: TransactionHandle): Promise<void> {
+    await this.hooks.within!(change, transaction as EntityManager);
+  }
+
+  /** Runs work in the transaction of the call or in one of its own; without `within` it needs none. */
+  private transact<Outcome>(
+    work: (writes: TimeLogWrites, transaction?: TransactionHandle) => Promise<Outcome>,
+    { queueKey, deadline, batch }: Turn,
+  ): Promise<Outcome> {
+    if (!this.hooks.within) return work(this.writes);
+    const { manager, caller } = this.call;
+    if (manager) return work(this.timeLogs.within(manager), manager);
+    const run = (transaction: TransactionHandle) => work(this.timeLogs.within(transaction), transaction);
+    return this.timeLogs.transact(run, queueKey, caller?.id, deadline, batch);
+  }
+}
+
+function changeOfRecord(log: TimeLog, { caller }: RecordOptions): TimeLogChange & { kind: 'record' } {
+  return { kind: 'record', values: normalizedValues(log), caller };
+}
+
+/**
+ * Returns a log with the values of a hook; without attributes, those of the log stay. Throws DomainError
+ * VALIDATION_ERROR if they break our own rules.
+ */
+function replace(log: TimeLog, { attributes, ...values }: TimeLogValues): TimeLog {
+  if (attributes === undefined) return TimeLog.record({ ...values, attributes: log.attributes }, log.id);
+  const fault = isPlainObject(attributes) ? jsonFault(attributes, BOUNDS) : 'must be an object';
+  if (fault !== undefined) throwFaults([faultOf('attributes', attributes, 'json', fault)]);
+  return TimeLog.record({ ...values, attributes: deepFreeze(jsonCopy(attributes)) as Attributes }, log.id);
+}

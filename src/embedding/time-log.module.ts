@@ -1,0 +1,143 @@
+import {
+  type CanActivate,
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  Inject,
+  Module,
+  Optional,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
+import { attributeProviders, hostFilters } from '../attributes/index.js';
+import { HOST_ACCESS, HOST_GUARD, type HostAccess } from '../../libs/auth/src/index.js';
+import { HOST_FILTER } from '../../libs/errors/src/index.js';
+import { Database, DatabaseModule, databaseProvider, registerEntities } from '../database/index.js';
+import {
+  controllersOf,
+  type EnabledRoutes,
+  type RecordOptions,
+  TIME_LOG_OPTIONS,
+  TIME_LOGS,
+  TimeLogAttributes,
+  timeLogEntities,
+  type TimeLogWrites,
+  TypeOrmTimeLogRepository,
+  WRAP_WRITES,
+} from '../time-log/index.js';
+import { HookedWrites } from './hooks/hooked-writes.js';
+import type { TimeLogHooks } from './hooks/time-log-hooks.js';
+import { type OpenApiPaths, openApiPaths } from './open-api-paths.js';
+import { TimeLogHealth } from './time-log-health.js';
+import type { TimeLogFactoryOptions, TimeLogModuleParts } from './time-log.options.js';
+
+const TIME_LOG_HOOKS = Symbol('TIME_LOG_HOOKS');
+const ENABLED_ROUTES = Symbol('ENABLED_ROUTES');
+
+/** The names of the options that Nest needs before it calls a factory. */
+const PARTS: { readonly [Name in keyof Required<TimeLogModuleParts>]: undefined } = {
+  dataSource: undefined,
+  guard: undefined,
+  filter: undefined,
+  filters: undefined,
+  hooks: undefined,
+  imports: undefined,
+  isGlobal: undefined,
+  routes: undefined,
+};
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<TimeLogFactoryOptions>({
+  optionsInjectionToken: TIME_LOG_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setExtras<TimeLogModuleParts>(PARTS, moduleWith)
+  .build();
+
+/**
+ * Time logs: their services, and their routes below the path that RouterModule gives it. It needs a DataSource with
+ * `timeLogEntities`, and BearerAuthModule unless it gets a guard or a caller.
+ */
+@Module({})
+export class TimeLogModule extends ConfigurableModuleClass {
+  constructor(
+    @Inject(TIME_LOG_OPTIONS) private readonly options: TimeLogFactoryOptions,
+    @Optional() @Inject(ENABLED_ROUTES) private readonly routes: EnabledRoutes = {},
+    private readonly attributes: TimeLogAttributes,
+  ) {
+    super();
+  }
+
+  /**
+   * Returns the paths of this module below a prefix, such as `/api/v1`, and their schemas, for the OpenAPI document
+   * (3.1) of the app.
+   */
+  openApiPaths(prefix: string): OpenApiPaths {
+    const { filters } = this.attributes;
+    const { attributes: schema } = this.options;
+    return openApiPaths(prefix, this.routes, schema && { schema, filters });
+  }
+}
+
+function moduleWith(
+  definition: DynamicModule,
+  { dataSource, guard, filter, filters, hooks, imports = [], isGlobal, routes }: TimeLogModuleParts,
+): DynamicModule {
+  registerEntities(timeLogEntities, dataSource);
+  const isNamed = dataSource !== undefined;
+  return {
+    ...definition,
+    global: isGlobal === true,
+    // DatabaseModule logs outages, so all modules share it if they can.
+    imports: [...(definition.imports ?? imports), ...(isNamed ? [] : [DatabaseModule])],
+    controllers: controllersOf(routes),
+    providers: [
+      ...(definition.providers ?? []),
+      ...TIME_LOGS.providers,
+      // Nest uses the last of several providers with one token.
+      ...attributeProviders({
+        inject: [TIME_LOG_OPTIONS],
+        useFactory: ({ attributes: schema }: TimeLogFactoryOptions) =>
+          schema && { schema, filters: filters ? new Map(Object.entries(filters)) : hostFilters(schema) },
+      }),
+      TimeLogHealth,
+      ...(isNamed ? [databaseProvider(dataSource)] : []),
+      ...providersOf(HOST_GUARD, guard),
+      ...providersOf(HOST_FILTER, filter),
+      ...providersOf(TIME_LOG_HOOKS, hooks),
+      { provide: ENABLED_ROUTES, useValue: routes },
+      {
+        provide: HOST_ACCESS,
+        inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],
+        useFactory: hostAccess,
+      },
+      {
+        provide: WRAP_WRITES,
+        inject: [{ token: TIME_LOG_HOOKS, optional: true }, TypeOrmTimeLogRepository, TimeLogAttributes],
+        useFactory: wrapWrites,
+      },
+    ],
+    exports: [...TIME_LOGS.exports, TimeLogHealth, HOST_ACCESS, ...(isNamed ? [Database] : [DatabaseModule])],
+  };
+}
+
+/** Provides a part of the host. A class is also provided as itself, so that tests can override it. */
+function providersOf(provide: symbol, part: object | Type | undefined): Provider[] {
+  if (part === undefined) return [];
+  if (typeof part !== 'function') return [{ provide, useValue: part }];
+  return [part as Type, { provide, useExisting: part as Type }];
+}
+
+function hostAccess({ caller }: TimeLogFactoryOptions, guard?: CanActivate): HostAccess | undefined {
+  return guard || caller ? { guard, caller } : undefined;
+}
+
+function wrapWrites(
+  hooks: TimeLogHooks | undefined,
+  timeLogs: TypeOrmTimeLogRepository,
+  { areKnown }: TimeLogAttributes,
+) {
+  return (
+    hooks &&
+    ((writes: TimeLogWrites, call: RecordOptions) =>
+      new HookedWrites(writes, timeLogs, hooks, call, areKnown))
+  );
+}

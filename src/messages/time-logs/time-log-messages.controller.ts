@@ -1,0 +1,94 @@
+import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { MessagePattern } from '@nestjs/microservices';
+import { type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
+import { MessageErrorFilter } from '../message-error.filter.js';
+import { MessageGuard } from '../message.guard.js';
+import { MessageInterceptor } from '../message.interceptor.js';
+import { MessageData, stateOf, StrictMessage } from '../../../libs/strict-request/src/index.js';
+import {
+  callOptionsOf,
+  CreateTimeLogDto,
+  criteriaOf,
+  idempotencyKeyOf,
+  itemsResponse,
+  LargeLists,
+  ListTimeLogsDto,
+  logResponse,
+  READ,
+  TimeLogService,
+  valuesOf,
+  WRITE,
+} from '../../time-log/index.js';
+import { totalsResponse, TotalsService, TotalTimeLogsDto } from '../../totals/index.js';
+import {
+  ListTimeLogsMessage,
+  RecordTimeLogMessage,
+  StrictQueryMessage,
+  TotalTimeLogsMessage,
+} from './message-data.js';
+
+/** The queue in RabbitMQ and the queue group in NATS: one instance receives each message. */
+export const MESSAGE_QUEUE = 'time-logs';
+/** Options for hosts that connect NATS themselves. */
+const QUEUE_GROUP = { queue: MESSAGE_QUEUE };
+
+/** Handles messages with the use cases, rules and errors of HTTP. */
+@Controller()
+@UseGuards(MessageGuard)
+@UseInterceptors(MessageInterceptor)
+@UseFilters(MessageErrorFilter)
+export class TimeLogMessagesController {
+  constructor(
+    private readonly timeLogs: TimeLogService,
+    private readonly largeLists: LargeLists,
+    private readonly totalsService: TotalsService,
+  ) {}
+
+  @MessagePattern('time-log.list.v1', QUEUE_GROUP)
+  @Scopes([READ])
+  async list(
+    @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
+    @MessageData() dataOf: object,
+    @MessageCaller() caller: Caller | undefined,
+  ): Promise<object> {
+    const { filter, page } = criteriaOf(query, stateOf((dataOf as () => object)()).attributes);
+    const call = callOptionsOf(caller);
+    const list = async () => itemsResponse(await this.timeLogs.items(filter, page, call), page);
+    return this.largeLists.isLarge(page.limit) ? this.largeLists.form(caller?.id, list) : list();
+  }
+
+  @MessagePattern('time-log.totals.v1', QUEUE_GROUP)
+  @Scopes([READ])
+  async totals(
+    @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
+    @MessageData() dataOf: object,
+    @MessageCaller() caller: Caller | undefined,
+  ): Promise<object> {
+    const { filter, page } = criteriaOf(query, stateOf((dataOf as () => object)()).attributes);
+    const totals = await this.totalsService.totals(filter, query.by, page, callOptionsOf(caller));
+    return totalsResponse(totals, page);
+  }
+
+  @MessagePattern('time-log.record.v1', QUEUE_GROUP)
+  @Scopes([WRITE])
+  async record(
+    @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
+    { idempotencyKey, timeLog }: RecordTimeLogMessage,
+    @MessageData() dataOf: object,
+    @MessageCaller() caller: Caller | undefined,
+  ): Promise<object> {
+    const call = callOptionsOf(caller);
+    const state = stateOf((dataOf as () => object)());
+    const values = valuesOf(timeLog, state.attributes);
+    if (idempotencyKey === undefined) {
+      const log = await this.timeLogs.record(values, call);
+      state.change = { kind: 'record', id: log.id };
+      return logResponse(log);
+    }
+    const key = idempotencyKeyOf(caller?.id, idempotencyKey);
+    const { log, isReplay } = await this.timeLogs.recordOnce(values, key, call);
+    if (isReplay) return { ...logResponse(log), replayed: true };
+    state.change = { kind: 'record', id: log.id };
+    return logResponse(log);
+  }
+}
