@@ -3,11 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { ClientProxy } from '@nestjs/microservices';
 import { z } from 'zod';
 import type { Caller } from '../../libs/auth/src/index.js';
-import {
-  type TimeLogHooks,
-  TimeLogModule,
-  type TimeLogModuleOptions,
-} from '../../src/embedding/index.js';
+import { type TimeLogHooks, TimeLogModule, type TimeLogModuleOptions } from '../../src/embedding/index.js';
 import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { TotalsService } from '../../src/totals/index.js';
