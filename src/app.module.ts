@@ -1,7 +1,7 @@
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { type AttributesDefinition, describeAttributes, readSchemaFile } from './attributes/index.js';
+import { type AttributesDefinition, describeAttributes } from './attributes/index.js';
 import { anyVerifier, BearerAuthModule, type CachedVerifier, rateLimit } from '../libs/auth/src/index.js';
 import { eventRelayEntities, eventRelayMigrations, EventRelayModule, sinkOf } from './event-relay/index.js';
 import { TimeLogModule } from './embedding/index.js';
@@ -38,7 +38,8 @@ export async function readAttributes({
   jwt,
 }: Pick<Config, 'attributesSchema' | 'jwt'>): Promise<AttributesDefinition | undefined> {
   if (path === undefined) return undefined;
-  const definition = await readSchemaFile(path);
+  const { readSchemaFile } = await import('./attributes/setup/index.js');
+  const definition = readSchemaFile(path);
   const bindable = bindableAttributes(definition);
   const unknown = Object.keys(jwt?.attributeClaims ?? {}).find((name) => !bindable.has(name));
   if (unknown === undefined) return definition;

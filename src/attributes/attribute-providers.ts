@@ -2,8 +2,7 @@ import { type FactoryProvider, Logger, type Provider } from '@nestjs/common';
 import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
 import { limitsOf, TIME_LOG_OPTIONS, TimeLogAttributes, type TimeLogOptions } from '../time-log/index.js';
 import { requestAttributesOf } from './attribute-filters.js';
-import { SchemaAttributes } from './schema-attributes.js';
-import type { AttributesDefinition } from './schema-file.js';
+import { type AttributesDefinition, SchemaAttributes } from './schema-attributes.js';
 
 /** A factory of a definition; undefined: logs have no attributes. */
 interface DefinitionFactory<Injected extends unknown[]> {

@@ -3,7 +3,11 @@
 export { parseAttribute } from './attribute-filters.js';
 export { attributeProviders } from './attribute-providers.js';
 export { hostFilters } from './schema-filters.js';
-export { type AttributesDefinition, readSchemaFile } from './schema-file.js';
 export { deepFreeze, jsonCopy, jsonFault } from './json.js';
-export type { AttributesOf, AttributesSchema, SentAttributesOf } from './schema-attributes.js';
+export type {
+  AttributesDefinition,
+  AttributesOf,
+  AttributesSchema,
+  SentAttributesOf,
+} from './schema-attributes.js';
 export { describeAttributes } from './service-document.js';

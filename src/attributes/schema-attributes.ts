@@ -21,6 +21,12 @@ export interface AttributesSchema {
   };
 }
 
+/** A schema of attributes, and its properties by which logs can be filtered. */
+export interface AttributesDefinition {
+  readonly schema: AttributesSchema;
+  readonly filters: AttributeFilters;
+}
+
 /** The type of the attributes of logs with a schema, for `TimeLog<A>` and the other types that take one. */
 export type AttributesOf<Schema> = Schema extends {
   readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined };

@@ -1,5 +1,5 @@
 import { filterParameters, jsonSchemaOf, requiresAttributes, withAttributes } from './attributes-document.js';
-import type { AttributesDefinition } from './schema-file.js';
+import type { AttributesDefinition } from './schema-attributes.js';
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: object[] }>>>>;

@@ -1,26 +1,22 @@
-import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
-import { readTextFile } from '../../libs/strict-url/src/index.js';
-import { type AttributeType, isPlainObject } from '../time-log/index.js';
-import { type AttributeFilters, ruleOfType } from './attribute-filters.js';
-import type { SchemaIssue } from './attribute-issues.js';
-import { jsonFault } from './json.js';
-import { addExactKeywords, requireFormats, requireKeywords, schemasIn } from './json-schema.js';
-import { type AttributesSchema, OWN_VENDOR } from './schema-attributes.js';
-import { filtersIn } from './schema-filters.js';
-
-/** A schema of attributes, and its properties by which logs can be filtered. */
-export interface AttributesDefinition {
-  readonly schema: AttributesSchema;
-  readonly filters: AttributeFilters;
-}
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { readTextFile } from '../../../libs/strict-url/src/index.js';
+import { type AttributeType, isPlainObject } from '../../time-log/index.js';
+import { ruleOfType } from '../attribute-filters.js';
+import type { SchemaIssue } from '../attribute-issues.js';
+import { jsonFault } from '../json.js';
+import { requireKeywords, schemasIn } from '../json-schema.js';
+import { type AttributesDefinition, type AttributesSchema, OWN_VENDOR } from '../schema-attributes.js';
+import { filtersIn } from '../schema-filters.js';
+import { addExactKeywords } from './exact-keywords.js';
 
 /** A keyword of 0.3, which has no effect. */
 const FILTER = 'x-filter';
 
 /** Reads a file with a JSON Schema (2020-12) for an object. Throws a one-line Error that says what to do. */
-export async function readSchemaFile(path: string): Promise<AttributesDefinition> {
+export function readSchemaFile(path: string): AttributesDefinition {
   try {
-    return await definitionOf(JSON.parse(readTextFile(path)));
+    return definitionOf(JSON.parse(readTextFile(path)));
   } catch (error) {
     const reason = (error as Error).message.replace(/\s+/g, ' ');
     const advice = 'ATTRIBUTES_SCHEMA must name a file with a JSON Schema (2020-12) for an object';
@@ -31,12 +27,10 @@ export async function readSchemaFile(path: string): Promise<AttributesDefinition
 /** The name under which ajv holds the schema. */
 const ROOT = 'attributes';
 
-async function definitionOf(json: unknown): Promise<AttributesDefinition> {
+function definitionOf(json: unknown): AttributesDefinition {
   const jsonSchema = Object(json) as { readonly type?: unknown };
   if (jsonSchema.type !== 'object') throw new Error('it lacks "type": "object"');
-  // Loaded only if a schema is used.
-  const ajvModule = await import('ajv/dist/2020.js');
-  const ajv = new ajvModule.Ajv2020({
+  const ajv = new Ajv2020({
     // Its strict mode refuses valid schemas, such as `required` without `properties`.
     strict: false,
     logger: false,
@@ -44,12 +38,11 @@ async function definitionOf(json: unknown): Promise<AttributesDefinition> {
     useDefaults: true,
     ownProperties: true,
   });
-  addExactKeywords(ajv, ajvModule);
+  formats.default(ajv);
+  addExactKeywords(ajv);
   ajv.addKeyword(FILTER);
   ajv.addSchema(jsonSchema, ROOT);
   requireKeywords(jsonSchema, [FILTER]);
-  const text = JSON.stringify(jsonSchema);
-  if (text.includes('"format"')) (await import('ajv-formats')).default.default(ajv);
   requireFormats(jsonSchema, ajv);
   const isValid = ajv.getSchema(ROOT)!;
   requireDefaults(jsonSchema, ajv);
@@ -88,6 +81,13 @@ function requireDefaults(jsonSchema: object, ajv: Ajv2020): void {
     if (ajv.getSchema(`${ROOT}#${pointer}`)!(copyForAjv(part.default)) !== true)
       throw new Error(`${place} is not valid by its own schema`);
   }
+}
+
+/** Throws an Error for a format that ajv does not know, which it would ignore. */
+export function requireFormats(schema: object, { formats }: Ajv2020): void {
+  for (const [pointer, { format }] of schemasIn(schema))
+    if (format !== undefined && formats[format as string] === undefined)
+      throw new Error(`unknown format "${format as string}" at #${pointer}`);
 }
 
 /** Keywords with schemas, whose own errors are about the alternatives. */

@@ -1,0 +1,3 @@
+/* Only the service reads its schema from a file. This entry loads ajv, which hosts do without. */
+
+export { readSchemaFile } from './schema-file.js';
