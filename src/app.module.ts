@@ -91,7 +91,7 @@ export class AppModule {
         ...(messagesUrl === undefined ? [] : [await messagesModule(timeLogs, options)]),
         ...(eventsUrl === undefined
           ? []
-          : [EventRelayModule.over(timeLogs, () => sinkOf(eventsUrl, { secret }))]),
+          : [EventRelayModule.over(timeLogs, { useFactory: () => sinkOf(eventsUrl, { secret }) })]),
         HealthModule,
         ...(config.apiDocs ? [apiDocsModule(options)] : []),
         MetricsModule,

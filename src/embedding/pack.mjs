@@ -34,8 +34,6 @@ const PEERS = {
   'class-validator': '^0.14.0 || ^0.15.1',
   // The range of @nestjs/passport.
   passport: '^0.5.0 || ^0.6.0 || ^0.7.0',
-  // The lowest version that typeorm accepts.
-  pg: '^8.5.1',
   'prom-client': '^15.0.0',
   rxjs: '^7.8.1',
   typeorm: '^0.3.20 || ^1.0.0',

@@ -37,7 +37,7 @@ export async function startRelayHost(url: string, sink: EventSink): Promise<Rela
       ),
       BearerAuthModule.forRoot({ verifier: { verify: () => Promise.resolve(undefined) }, realm: 'host' }),
       module,
-      EventRelayModule.over(module, () => sink, { pollMs: POLL_MS }),
+      EventRelayModule.over(module, { useValue: sink }, { pollMs: POLL_MS }),
     ],
   })
   class HostModule {}

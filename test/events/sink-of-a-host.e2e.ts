@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { EventRelayModule, type EventSink } from '../../src/event-relay/index.js';
-import type { SinkOfHost } from '../../src/event-relay/event-relay.module.js';
+import type { SinkProvider } from '../../src/event-relay/event-relay.module.js';
 import type { CloudEvent } from '../../src/feed/index.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
@@ -21,7 +21,6 @@ class Outbox {
 @Module({ providers: [Outbox], exports: [Outbox] })
 class OutboxModule {}
 
-/** As a host that knows only the other build of the package would write it: it extends no class of this one. */
 @Injectable()
 class OutboxSink implements EventSink {
   readonly name = 'outbox';
@@ -44,7 +43,7 @@ beforeEach(async () => {
 });
 
 async function start(
-  sink: SinkOfHost,
+  sink: SinkProvider,
   source?: string,
   options?: Parameters<typeof EventRelayModule.over>[2],
 ) {
@@ -57,19 +56,19 @@ async function start(
 describe('a relay of a host', () => {
   it('fills a sink that injects what the host has, with events of the source that the feed names', async () => {
     const source = 'urn:host:time-logs';
-    await start(OutboxSink, source, { dataSource: 'work', imports: [OutboxModule] });
+    await start({ useClass: OutboxSink }, source, { dataSource: 'work', imports: [OutboxModule] });
     const { events } = hosts.app.get(Outbox);
     await eventually(() => expect(events).toHaveLength(1));
     expect(events).toMatchObject([{ source, data: LOG }]);
     expect((await hosts.send('GET', '/api/v1/time-logs/events'))[1]).toEqual(events);
   });
 
-  it.each<[string, (sink: MemorySink) => SinkOfHost]>([
-    ['a sink that is there', (sink) => sink],
-    ['a sink that a function makes', (sink) => async () => sink],
+  it.each<[string, (sink: MemorySink) => SinkProvider]>([
+    ['a sink that is there', (sink) => ({ useValue: sink })],
+    ['a sink that a function makes', (sink) => ({ useFactory: async () => sink })],
   ])('fills %s, from the source of all hosts', async (_what, give) => {
     const sink = new MemorySink();
-    await start(give(sink), undefined, 'work');
+    await start(give(sink), undefined, { dataSource: 'work' });
     await eventually(() => expect(sink.kept).toHaveLength(1));
     expect(sink.kept).toMatchObject([{ source: '/api/v1/time-logs', data: LOG }]);
   });

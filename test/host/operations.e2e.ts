@@ -39,7 +39,7 @@ it('leaves no statement of the background in the context of the start or of a re
     logging: true,
     logger,
   });
-  const relay = EventRelayModule.over(timeLogs, new MemorySink());
+  const relay = EventRelayModule.over(timeLogs, { useValue: new MemorySink() });
   await context.run('start', () =>
     hosts.serve([dataSource, timeLogs, relay], {
       prepare: (app) =>
@@ -103,7 +103,7 @@ it('registers its metrics with the registry of the host, those of two modules to
   class Metrics {}
   const relays = ['first', 'second'].map((name) => {
     const sink = Object.assign(new MemorySink(), { name });
-    return EventRelayModule.over(timeLogs, sink);
+    return EventRelayModule.over(timeLogs, { useValue: sink });
   });
   await hosts.serve([hostDataSource(hosts.database.url), timeLogs, partner, ...relays, Metrics]);
   const registry = new Registry();

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { AccessGuard } from '../../../libs/auth/src/index.js';
 import { InFlightMessages, ON_MESSAGE, type OnMessage } from '../in-flight-messages.js';
 import { ACKNOWLEDGES } from '../message.guard.js';
@@ -22,10 +22,7 @@ interface MessageOptions {
 })
 export class TimeLogMessagesModule {
   /** Returns a module for a TimeLogModule: pass the object that the app imports. */
-  static over(
-    timeLogs: Type | DynamicModule,
-    { onMessage, acknowledges }: MessageOptions = {},
-  ): DynamicModule {
+  static over(timeLogs: DynamicModule, { onMessage, acknowledges }: MessageOptions = {}): DynamicModule {
     return {
       module: TimeLogMessagesModule,
       imports: [timeLogs],

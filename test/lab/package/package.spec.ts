@@ -87,7 +87,6 @@ describe('the package for hosts', () => {
         'amqplib',
         'class-validator',
         'passport',
-        'pg',
         'prom-client',
         'rxjs',
         'typeorm',

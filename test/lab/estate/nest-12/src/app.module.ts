@@ -34,7 +34,7 @@ const timeLogs = TimeLogModule.forRoot({
     GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, autoSchemaFile: true }),
     timeLogs,
     TimeLogMessagesModule.over(timeLogs),
-    EventRelayModule.over(timeLogs, HoursSink),
+    EventRelayModule.over(timeLogs, { useClass: HoursSink }),
     RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
   ],
   controllers: [ApprovalsController, HoursController],
