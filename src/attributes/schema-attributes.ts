@@ -85,14 +85,14 @@ export class SchemaAttributes extends TimeLogAttributes {
 
   private async validate(sent: unknown, bound: AttributeValues | undefined): Promise<ConvertedAttributes> {
     // Copied first, since the schema may change its argument.
-    const input = sent === undefined ? undefined : jsonCopy(sent);
+    const input = sent === undefined ? undefined : (jsonCopy(sent) as Attributes);
     const standard = this.schema['~standard'];
     const result = await standard.validate(sent);
     if (result.issues)
       return { faults: issueFaults(result.issues, standard.vendor === OWN_VENDOR ? undefined : input) };
     // An empty object lacks the values to which a caller is bound, which is then refused.
     const output = result.value ?? (bound && {});
-    if (output === undefined) return { faults: [], input, output };
+    if (output === undefined) return { faults: [], sent: input, output };
     const fault = this.objectFault(output);
     if (fault !== undefined) {
       // The response is a 400, since no input may cause a server error.
@@ -101,7 +101,7 @@ export class SchemaAttributes extends TimeLogAttributes {
     }
     // Hooks must not change the attributes that are stored.
     const stored = deepFreeze(jsonCopy(output)) as Attributes;
-    return { faults: [], input, output: stored };
+    return { faults: [], sent: input, output: stored };
   }
 
   private objectFault(value: unknown): string | undefined {

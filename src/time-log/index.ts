@@ -43,7 +43,6 @@ export {
   type Attributes,
   type ConvertedAttributes,
   normalizedValues,
-  sentAttributesOf,
   TimeLog,
   type TimeLogValues,
 } from './domain/time-log.js';

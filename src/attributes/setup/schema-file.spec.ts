@@ -202,7 +202,7 @@ describe('a file with a schema', () => {
   ])('may have any keyword of JSON Schema: %s', async (_what, schema, valid, invalid) => {
     const { schema: standard } = read({ type: 'object', ...schema });
     const attributes = new SchemaAttributes(standard);
-    expect(await attributes.check(valid)).toMatchObject({ faults: [], input: valid });
+    expect(await attributes.check(valid)).toMatchObject({ faults: [], sent: valid });
     expect((await attributes.check(invalid)).faults).not.toEqual([]);
   });
 
@@ -235,12 +235,12 @@ describe('a file with a schema', () => {
     const lax = checkerOf({ type: 'string' });
     expect([await lax.check(undefined), await lax.check({})]).toEqual([
       { faults: [] },
-      { faults: [], input: {}, output: {} },
+      { faults: [], sent: {}, output: {} },
     ]);
     const sent = {};
     const defaults = checkerOf({ type: 'string', default: 'x' });
     expect([await defaults.check(sent), await defaults.check(undefined), sent]).toEqual([
-      { faults: [], input: {}, output: { a: 'x' } },
+      { faults: [], sent: {}, output: { a: 'x' } },
       { faults: [], output: { a: 'x' } },
       {},
     ]);

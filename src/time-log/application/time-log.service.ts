@@ -32,9 +32,7 @@ import { logIdOf } from '../domain/time-log.rules.js';
 import {
   type Attributes,
   type ConvertedAttributes,
-  faultsOf,
   normalizedValues,
-  sentAttributesOf,
   TimeLog,
   type TimeLogValues,
 } from '../domain/time-log.js';
@@ -50,6 +48,12 @@ import {
   WRAP_WRITES,
   type WrapWrites,
 } from './call-options.js';
+
+/** A log that is to be stored, and its values as they were sent, which count for a key. */
+interface NewLog {
+  readonly log: TimeLog;
+  readonly sent: TimeLogValues;
+}
 
 /** The maximum number of retries of a change whose log has changed meanwhile. */
 const MAX_RETRIES = 5;
@@ -72,8 +76,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues<Sent>, options: RecordOptions = {}): Promise<TimeLog<A>> {
-    const log = await this.newLog(values, options);
-    const { logs } = await this.store([log], options);
+    const created = await this.newLog(values, options);
+    const { logs } = await this.store([created], options);
     return logs[0] as TimeLog<A>;
   }
 
@@ -88,8 +92,9 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
-    const log = await this.newLog(values, options);
-    const { logs, isReplay } = await this.store([log], options, requestKeyOf(key, fingerprintOf(log)));
+    const created = await this.newLog(values, options);
+    const requestKey = requestKeyOf(key, fingerprintOf(created.sent));
+    const { logs, isReplay } = await this.store([created], options, requestKey);
     return { log: logs[0] as TimeLog<A>, isReplay };
   }
 
@@ -112,8 +117,9 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: RecordOptions = {},
   ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
-    const logs = await this.newLogs(values, options);
-    const recorded = await this.store(logs, options, requestKeyOf(key, fingerprintOfAll(logs)));
+    const created = await this.newLogs(values, options);
+    const requestKey = requestKeyOf(key, fingerprintOfAll(created.map(({ sent }) => sent)));
+    const recorded = await this.store(created, options, requestKey);
     return recorded as { readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean };
   }
 
@@ -243,17 +249,18 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
 
   /** Stores new logs, or returns those that the key has recorded, as they were answered. */
   private async store(
-    logs: readonly TimeLog[],
+    created: readonly NewLog[],
     options: RecordOptions,
     key?: RequestKey,
   ): Promise<{ readonly logs: readonly TimeLog[]; readonly isReplay: boolean }> {
+    const logs = created.map(({ log }) => log);
     if (logs.length === 0) return { logs, isReplay: false };
     const { caller, deadline } = options;
     const recorded = await this.writesOf(options).record(logs, { key, caller: caller?.id, deadline });
     if (recorded[0]!.id === logs[0]!.id) return { logs: recorded as readonly TimeLog[], isReplay: false };
     const answered = recorded.map((log, index) =>
       // The key has the same fingerprint, so its logs had the values that are sent now.
-      TimeLog.restore({ ...normalizedValues('projectId' in log ? log : asSent(logs[index]!)), id: log.id }),
+      TimeLog.restore({ ...normalizedValues('projectId' in log ? log : created[index]!.sent), id: log.id }),
     );
     // A hook may have recorded them for another project, which the caller may have lost.
     requireAccess(answered, options);
@@ -261,28 +268,31 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   }
 
   /** Returns a new log of values. Checks them, and then the access. */
-  private async newLog(values: TimeLogValues, options: CallOptions): Promise<TimeLog> {
+  private async newLog(values: TimeLogValues, options: CallOptions): Promise<NewLog> {
     const attributes = await this.attributes.check(values.attributes, boundIn(options));
     const log = TimeLog.record(values, this.ids.next(), attributes);
     requireDeclared(options, this.attributes);
     requireAccess([log], options);
-    return log;
+    return { log, sent: withAttributes(values, attributes) };
   }
 
   /** Returns a new log for each of the values. Checks all before it rejects, and then the access. */
-  private async newLogs(batch: readonly TimeLogValues[], options: RecordOptions): Promise<TimeLog[]> {
+  private async newLogs(batch: readonly TimeLogValues[], options: RecordOptions): Promise<NewLog[]> {
     const faults: Fault[] = [];
-    const logs: TimeLog[] = [];
+    const created: NewLog[] = [];
     for (const [index, values] of batch.entries()) {
       const attributes = await this.attributes.check(values.attributes, boundIn(options));
-      const found = faultsOf(values, attributes);
-      if (found.length > 0) faults.push(...faultsAt(`timeLogs[${index}]`, found));
-      else logs.push(TimeLog.record(values, this.ids.next(), attributes));
+      const log = TimeLog.recordOrFaults(values, this.ids.next(), attributes);
+      if (log instanceof TimeLog) created.push({ log, sent: withAttributes(values, attributes) });
+      else faults.push(...faultsAt(`timeLogs[${index}]`, log));
     }
     if (faults.length > 0) throw batchError(faults);
     requireDeclared(options, this.attributes);
-    requireAccess(logs, options);
-    return logs;
+    requireAccess(
+      created.map(({ log }) => log),
+      options,
+    );
+    return created;
   }
 
   /** Checks and converts the attributes of a correction, unless they are those that are stored. */
@@ -291,7 +301,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     stored: Attributes | undefined,
     options: CallOptions,
   ): Promise<ConvertedAttributes> {
-    if (attributes === stored) return { faults: [], input: stored, output: stored };
+    if (attributes === stored) return { faults: [], output: stored };
     return this.attributes.check(attributes, boundIn(options));
   }
 
@@ -358,8 +368,9 @@ function requireVersion(log: TimeLog, { ifMatch, ifNoneMatch }: ChangeOptions): 
   if (ifNoneMatch && isVersionIn(ifNoneMatch, log)) throw new DomainError(VERSION_EXCLUDED);
 }
 
-function asSent(log: TimeLog): TimeLogValues {
-  return { ...normalizedValues(log), attributes: sentAttributesOf(log) as Attributes | undefined };
+/** Returns values with their attributes as they were sent, which a schema may have changed since. */
+function withAttributes(values: TimeLogValues, { sent }: ConvertedAttributes): TimeLogValues {
+  return sent === values.attributes ? values : { ...values, attributes: sent };
 }
 
 function notFound(): DomainError {

@@ -18,7 +18,7 @@ export const ANY_VERSION = '*';
  * in every instance and version of the service, and after every move of the database.
  */
 export function entityTagOf(log: TimeLog): string {
-  const digest = hash('sha256', log.id + canonicalText(log, log.attributes), 'base64url');
+  const digest = hash('sha256', log.id + canonicalText(log), 'base64url');
   return `"${digest.slice(0, TAG_LENGTH)}"`;
 }
 

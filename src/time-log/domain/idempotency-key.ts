@@ -6,13 +6,7 @@ import {
   throwFaults,
   validationError,
 } from '../../../libs/errors/src/domain-error.js';
-import {
-  type FieldTable,
-  normalizedValues,
-  sentAttributesOf,
-  TIME_LOG_FIELDS,
-  type TimeLogValues,
-} from './time-log.js';
+import { type FieldTable, normalizedValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
 import { textFault } from './time-log.rules.js';
 
 /** The error for a key that was used with other values. */
@@ -82,19 +76,15 @@ export function requireIdempotencyKey(key: unknown): void {
 /** The fields of version 0.1. */
 const FIRST_FIELDS = ['projectId', 'duration', 'description', 'date'];
 
-/** Returns the SHA-256 of the values of a log, in hex. All values count as they were sent. */
+/** Returns the SHA-256 of the values that were sent for a log, in hex. */
 export function fingerprintOf(values: TimeLogValues, fields?: FieldTable): string {
-  return hash('sha256', sentText(values, fields));
+  return hash('sha256', canonicalText(values, fields));
 }
 
 /** Returns the same of a batch. It depends on the order, and no single log has it. */
 export function fingerprintOfAll(batch: readonly TimeLogValues[]): string {
-  const texts = batch.map((values) => sentText(values));
+  const texts = batch.map((values) => canonicalText(values));
   return hash('sha256', JSON.stringify(['batch', ...texts]));
-}
-
-function sentText(values: TimeLogValues, fields?: FieldTable): string {
-  return canonicalText(values, sentAttributesOf(values), fields);
 }
 
 /**
@@ -102,18 +92,14 @@ function sentText(values: TimeLogValues, fields?: FieldTable): string {
  * of version 0.1 come first, without names. Later fields follow with their names, only if they differ from their
  * defaults, so that retries work across an upgrade.
  */
-export function canonicalText(
-  values: TimeLogValues,
-  attributes: unknown,
-  fields: FieldTable = TIME_LOG_FIELDS,
-): string {
+export function canonicalText(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
   const parts: unknown[] = [];
   for (const [name, value] of Object.entries(normalizedValues(values, fields))) {
     if (name === 'attributes') continue;
     if (FIRST_FIELDS.includes(name)) parts.push(value);
     else if (value !== fields[name]!.default) parts.push([name, value]);
   }
-  if (attributes !== undefined) parts.push(['attributes', canonicalJson(attributes)]);
+  if (values.attributes !== undefined) parts.push(['attributes', canonicalJson(values.attributes)]);
   return JSON.stringify(parts);
 }
 

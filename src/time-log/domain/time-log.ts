@@ -36,16 +36,8 @@ export type AllTimeLogValues<A extends Attributes = Attributes> = {
 /** The attributes of a log as a schema converted them, and as they were sent. */
 export interface ConvertedAttributes {
   readonly faults: readonly Fault[];
-  readonly input?: unknown;
+  readonly sent?: Attributes | undefined;
   readonly output?: Attributes | undefined;
-}
-
-/** The key of what was sent, on logs whose attributes a schema has changed. All builds share it. */
-const SENT = Symbol.for('time-logs.input of attributes');
-
-/** Holds the attributes as they were sent. */
-interface MaybeSent {
-  readonly [SENT]?: { readonly input: unknown };
 }
 
 /** The stored form of a log. */
@@ -124,14 +116,23 @@ export class TimeLog<A extends Attributes = Attributes> implements AllTimeLogVal
    * for each invalid value. Attributes are those of the values, unless a schema has converted them.
    */
   static record(values: TimeLogValues, id: string, attributes?: ConvertedAttributes): TimeLog {
-    const faults = faultsOf(values, attributes);
-    if (faults.length > 0) throw validationError(faults);
+    const log = TimeLog.recordOrFaults(values, id, attributes);
+    if (log instanceof TimeLog) return log;
+    throw validationError(log);
+  }
+
+  /** Returns the same log, or the faults of the values. Those of attributes come last. */
+  static recordOrFaults(
+    values: TimeLogValues,
+    id: string,
+    attributes: ConvertedAttributes = { faults: [], output: values.attributes },
+  ): TimeLog | readonly Fault[] {
+    const faults = [...faultsOf(values), ...attributes.faults];
+    if (faults.length > 0) return faults;
     const log = new TimeLog();
     (log as { id: string }).id = id;
     normalizeInto(log, values, FIELDS);
-    const { input, output } = attributes ?? { input: sentAttributesOf(values), output: values.attributes };
-    if (output !== undefined) (log as { attributes?: Attributes }).attributes = output;
-    if (input !== output) Object.defineProperty(log, SENT, { value: { input }, configurable: true });
+    if (attributes.output !== undefined) (log as { attributes?: Attributes }).attributes = attributes.output;
     return log;
   }
 
@@ -162,25 +163,13 @@ export function createdAtOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** Returns the attributes as sent; for a log from the store, as the schema converted them. */
-export function sentAttributesOf(values: TimeLogValues & MaybeSent): unknown {
-  const sent = values[SENT];
-  return sent ? sent.input : values.attributes;
-}
-
-const NO_FAULTS: readonly Fault[] = [];
-
-/** Returns the faults of all values. Attributes, whose faults come last, have none without a schema. */
-export function faultsOf(
-  values: TimeLogValues,
-  { faults: ofAttributes }: ConvertedAttributes = { faults: NO_FAULTS },
-): readonly Fault[] {
+function faultsOf(values: TimeLogValues): readonly Fault[] {
   const faults: Fault[] = [];
   for (const [name, field] of FIELDS) {
     const fault = field.fault(valueOrDefault(values, name, field));
     if (fault !== undefined) faults.push(fault);
   }
-  return [...faults, ...ofAttributes];
+  return faults;
 }
 
 /** Returns valid values in their stored form: every field, attributes if there are any, and nothing else. */
