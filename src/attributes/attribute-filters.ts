@@ -97,7 +97,11 @@ export function requestAttributesOf(attributes: TimeLogAttributes): RequestAttri
     );
   };
   const extend = (dto: Dto): Dto => {
-    class FilteredDto extends dto {}
+    class FilteredDto extends dto {
+      get filters(): AttributeFilters {
+        return filters;
+      }
+    }
     for (const [index, { parameter }] of parameters.entries()) {
       Rule<object>((value, query) => faultIn(index, value, query))(FilteredDto.prototype, parameter);
       Omittable()(FilteredDto.prototype, parameter);

@@ -1,4 +1,5 @@
 import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
+import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../../time-log/domain/page-request.js';
 import { type Grouping, groupingFault } from '../domain/totals.js';
 import { TimeLogFilterDto } from '../../time-log/api/time-log-filter.dto.js';
@@ -6,7 +7,7 @@ import { TimeLogFilterDto } from '../../time-log/api/time-log-filter.dto.js';
 /** The query of totals, as text. Error messages follow the order of these fields. */
 export class TotalTimeLogsDto extends TimeLogFilterDto {
   @Omittable()
-  @Rule(groupingFault)
+  @Rule((value, { filters }: TotalTimeLogsDto) => groupingFault(value, filters))
   by?: Grouping;
 
   @Rule(pageNumberFault)
@@ -14,4 +15,11 @@ export class TotalTimeLogsDto extends TimeLogFilterDto {
 
   @Rule(pageLimitFault)
   limit = String(DEFAULT_PAGE.limit);
+
+  /** The attributes by which logs can be filtered, and so grouped. */
+  get filters(): TimeLogAttributes['filters'] {
+    return NONE.filters;
+  }
 }
+
+const NONE = new TimeLogAttributes();

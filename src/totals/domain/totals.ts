@@ -27,10 +27,10 @@ export interface GroupedAttribute {
 
 const BY_ATTRIBUTE = /^attributes\.([A-Za-z][A-Za-z0-9_]*)(?:,(?:day|week|month))?$/;
 
-/** Returns the fault of a grouping that has no valid form, or undefined. */
-export function groupingFault(value: unknown): Fault | undefined {
+/** Returns the fault of a grouping, or undefined: its attribute must be one that logs can be filtered by. */
+export function groupingFault(value: unknown, filters: TimeLogAttributes['filters']): Fault | undefined {
   if ((GROUPINGS as readonly unknown[]).includes(value)) return undefined;
-  if (typeof value === 'string' && BY_ATTRIBUTE.test(value)) return undefined;
+  if (typeof value === 'string' && filters.has(BY_ATTRIBUTE.exec(value)?.[1] ?? '')) return undefined;
   const text =
     'must be project, day, week, month or attributes.NAME, or one of project and attributes.NAME with a period, such as project,month';
   return faultOf('by', value, 'choice', text, { values: GROUPINGS });
@@ -42,12 +42,9 @@ export function attributeOf(
   filters: TimeLogAttributes['filters'],
 ): GroupedAttribute | undefined {
   if (by === undefined) return undefined;
-  throwFaults([groupingFault(by)]);
+  throwFaults([groupingFault(by, filters)]);
   const [, name] = BY_ATTRIBUTE.exec(by) ?? [];
-  if (name === undefined) return undefined;
-  const type = filters.get(name);
-  if (type === undefined) throwFaults([groupingFault(undefined)]);
-  return { name, type: type! };
+  return name === undefined ? undefined : { name, type: filters.get(name)! };
 }
 
 /** The number of logs and the sum of their durations. */
