@@ -16,6 +16,8 @@ const OPTIONAL_LIBS = '^libs/(embedded-postgres|jwt|time-log-client)/';
 /** What is loaded before anything else, so that a mistake in a setting is reported at once. */
 const SETTINGS =
   '^(src/process/(config|settings|database-url|limits)|libs/strict-url/src/(broker-url|url-query|webhook))\\.ts$';
+/** The modules of libs that load no framework, for domain/. */
+const PURE = '^libs/(errors/src/domain-error|auth/src/project-ids)\\.ts$';
 const SINKS = '^src/event-relay/sinks/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -30,11 +32,11 @@ module.exports = {
     },
     {
       name: 'domain-sees-itself',
-      comment: "Rule 2: domain/ sees itself, node: and libs/errors' domain-error.",
+      comment: 'Rule 2: domain/ sees itself, node:, the errors of libs and the form of the ids of projects.',
       severity: 'error',
       from: { path: '^src/([^/]+)/domain/', pathNot: '\\.spec\\.ts$' },
       to: {
-        pathNot: ['^src/$1/domain/', '^src/time-log/domain/', '^libs/errors/src/domain-error\\.ts$'],
+        pathNot: ['^src/$1/domain/', '^src/time-log/domain/', PURE],
         dependencyTypesNot: ['core'],
       },
     },
@@ -133,7 +135,7 @@ module.exports = {
       from: { path: '^(src|libs)/([^/]+)/', pathNot: SETTINGS },
       to: {
         path: '^libs/[^/]+/',
-        pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$', '^libs/errors/src/domain-error\\.ts$'],
+        pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$', PURE],
       },
     },
     {

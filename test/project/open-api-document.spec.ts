@@ -12,11 +12,11 @@ import {
 } from '../../src/time-log/domain/idempotency-key.js';
 import { DEFAULT_PAGE, MAX_PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
 import { TIME_LOG_CHANGED, VERSION_EXCLUDED } from '../../src/time-log/domain/time-log.repository.js';
+import { UUID_PATTERN } from '../../libs/auth/src/project-ids.js';
 import { TIME_LOG_FIELDS } from '../../src/time-log/domain/time-log.js';
 import {
   MAX_DESCRIPTION_LENGTH,
   descriptionFault,
-  UUID_PATTERN,
   UUIDS_PATTERN,
 } from '../../src/time-log/domain/time-log.rules.js';
 import { DEFAULT_EVENT_SOURCE } from '../../src/time-log/time-log.options.js';

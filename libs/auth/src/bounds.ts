@@ -1,10 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Caller } from '../../strict-request/src/index.js';
-
-/** The maximum number of projects that a caller can be bound to. */
-export const MAX_PROJECTS = 100;
-/** A UUID of any version and variant, in any case. */
-export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+import { MAX_PROJECTS, UUID } from './project-ids.js';
 
 /** The names of the attributes by which logs can be filtered, and callers bound. */
 export const ATTRIBUTE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;

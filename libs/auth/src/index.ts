@@ -10,11 +10,10 @@ export {
   isTooLong,
   MAX_ATTRIBUTE_LENGTH,
   MAX_ATTRIBUTE_NUMBER,
-  MAX_PROJECTS,
   parseProjectBinding,
-  UUID,
 } from './bounds.js';
 export { anyVerifier, CachedVerifier, type Verification } from './cached.verifier.js';
 export { type Caller, callerOf, type CallerResolver, MessageCaller } from './caller.js';
+export { MAX_PROJECTS, UUID } from './project-ids.js';
 export { rateLimit } from './rate-limit.js';
 export { IS_PUBLIC, PublicRoute, Scopes, Unlimited } from './route-access.js';

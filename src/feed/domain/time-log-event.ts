@@ -6,7 +6,7 @@ import {
   validationError,
 } from '../../../libs/errors/src/domain-error.js';
 import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
-import { UUID_PATTERN } from '../../time-log/domain/time-log.rules.js';
+import { UUID_PATTERN } from '../../../libs/auth/src/project-ids.js';
 
 /** A regular expression for event ids: a position up to 2^63-1 and the id of a log. */
 export const EVENT_ID_PATTERN = `(0|[1-9][0-9]{0,18})-${UUID_PATTERN}`;

@@ -1,14 +1,9 @@
+import { MAX_PROJECTS, UUID, UUID_PATTERN } from '../../../libs/auth/src/project-ids.js';
 import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
 
 /** The maximum number of code points of a description. */
 export const MAX_DESCRIPTION_LENGTH = 5000;
 
-/** A regular expression for any UUID in 8-4-4-4-12 hex form, with any version and variant. */
-export const UUID_PATTERN = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}';
-const UUID = new RegExp(`^${UUID_PATTERN}$`);
-
-/** The maximum number of projects of a filter. */
-const MAX_PROJECTS = 100;
 /** A regular expression for the projects of a filter. */
 export const UUIDS_PATTERN = `${UUID_PATTERN}(,${UUID_PATTERN}){0,${MAX_PROJECTS - 1}}`;
 const UUIDS = new RegExp(`^${UUIDS_PATTERN}$`);

@@ -2,14 +2,13 @@ import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
 import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { MAX_DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
 
-/** The range of positive doubles, as SQL. */
-const [MIN_DOUBLE, MAX_DOUBLE] = ['5e-324', '1.7976931348623157e308'];
+const { MIN_VALUE, MAX_VALUE } = Number;
 const asIs = (text: string) => text;
 /** Returns the SQL for the nearest decimal to a duration within doubles, which may have more digits than a double. */
-const withinDouble = (sql: string) => `least(greatest(${sql}, ${MIN_DOUBLE}), ${MAX_DOUBLE})`;
+const withinDouble = (sql: string) => `least(greatest(${sql}, ${MIN_VALUE}), ${MAX_VALUE})`;
 const asDouble = (sql: string) => `${withinDouble(sql)}::float8`;
 /** Returns the nearest valid duration: SQL could once store decimals beyond doubles. */
-const nearestDouble = (text: string) => Math.min(Math.max(Number(text), Number.MIN_VALUE), Number.MAX_VALUE);
+const nearestDouble = (text: string) => Math.min(Math.max(Number(text), MIN_VALUE), MAX_VALUE);
 /** A column whose text needs escapes or depends on a setting. */
 const byFunction = { select: (column: string) => `to_json(${column})::text`, json: asIs, read: JSON.parse };
 
@@ -107,6 +106,6 @@ Index('time_logs_position_id_idx', ['position', 'id'])(TimeLog);
 Index('time_logs_attributes_idx', { synchronize: false })(TimeLog);
 Check('time_logs_id_is_uuidv7', `substr((id)::text, 15, 1) = '7'::text`)(TimeLog);
 Check('time_logs_duration_is_positive', `duration > 0 AND duration < 'Infinity'`)(TimeLog);
-Check('time_logs_duration_is_within_double', `duration BETWEEN ${MIN_DOUBLE} AND ${MAX_DOUBLE}`)(TimeLog);
+Check('time_logs_duration_is_within_double', `duration BETWEEN ${MIN_VALUE} AND ${MAX_VALUE}`)(TimeLog);
 Check('time_logs_description_is_short', `char_length(description) <= ${MAX_DESCRIPTION_LENGTH}`)(TimeLog);
 Check('time_logs_date_has_four_digit_year', `date >= '0001-01-01' AND date <= '9999-12-31'`)(TimeLog);
