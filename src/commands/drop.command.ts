@@ -4,12 +4,12 @@ import { type Command, runAsProgram, withOwnerDatabase } from './run-command.js'
 
 export const dropCommand: Command = {
   usage: `Usage:
-  npm run drop -- DAY          deletes all logs whose date is before this day (YYYY-MM-DD). This cannot be undone,
-                               so make a backup first
-  npm run drop -- DAY --tell   also publishes each deletion in the feed
+  npm run drop -- DAY             deletes all logs whose date is before this day (YYYY-MM-DD). This cannot be
+                                  undone, so make a backup first
+  npm run drop -- DAY --publish   also publishes each deletion in the feed
   npm run drop -- DAY --dry-run   counts the logs and deletes none
 
-Without --tell, each consumer of the feed must start again once with an empty copy, and receives no events until the
+Without --publish, each consumer of the feed must start again once with an empty copy, and receives no events until the
 command has ended; all other logs are published to a broker again. The service may be running. If the command is
 interrupted or killed, counts and feed stay correct: run it again for the remaining logs.`,
   interrupted:
@@ -21,7 +21,7 @@ interrupted or killed, counts and feed stay correct: run it again for the remain
       const all = await logs.count(day);
       if (option === '--dry-run') return `${all} logs would be dropped`;
       const dropped = await logs.drop(day, {
-        isTold: option === '--tell',
+        publishes: option === '--publish',
         signal: context.signal,
         onProgress: (dropped) => context.progress.show(`dropped ${dropped} of ${all} logs`),
       });
@@ -40,8 +40,8 @@ function parseArguments(
 ): { readonly day: string; readonly option: string | undefined } {
   const [day, option, ...more] = args;
   if (!OldTimeLogs.isDay(day)) throw new UsageError('specify a DAY, such as 2020-01-31');
-  if ((option !== undefined && !['--tell', '--dry-run'].includes(option)) || more.length > 0)
-    throw new UsageError('only --tell or --dry-run may follow the DAY');
+  if ((option !== undefined && !['--publish', '--dry-run'].includes(option)) || more.length > 0)
+    throw new UsageError('only --publish or --dry-run may follow the DAY');
   if (day > now.toISOString().slice(0, 10))
     throw new UsageError('the DAY must not be later than today (UTC)');
   return { day, option };

@@ -66,7 +66,7 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
   }
 
   private async measureLag(): Promise<void> {
-    const { isReadOnly, ...place } = await RelayLease.stateOf(this.database, this.sink.name);
-    this.backlog = isReadOnly ? undefined : await this.feed.backlog(place, MAX_COUNTED_EVENTS);
+    const { isReadOnly, ...cursor } = await RelayLease.stateOf(this.database, this.sink.name);
+    this.backlog = isReadOnly ? undefined : await this.feed.backlog(cursor, MAX_COUNTED_EVENTS);
   }
 }

@@ -27,7 +27,7 @@ const RETRY_DELAYS: RetryDelays = { first: 250, longest: 5_000 };
 const STOP_TIMEOUT_MS = 2_000;
 
 /**
- * Publishes the events of the feed at least once, in its order: a page, then its place is saved.
+ * Publishes the events of the feed at least once, in its order: a page, then its cursor is saved.
  * After a failure it continues from the first event that is not confirmed, one event at first. Only
  * one instance publishes at a time.
  */
@@ -136,7 +136,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     await this.attempt(() => lease.release());
   }
 
-  /** Publishes the next page and saves its place. Returns the milliseconds until the next one. */
+  /** Publishes the next page and saves its cursor. Returns the milliseconds until the next one. */
   private async publishNext(lease: RelayLease): Promise<number> {
     const startedAt = performance.now();
     if (!this.isConnected) {
@@ -165,7 +165,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
 
   private async readAfter(lease: RelayLease, limit: number): Promise<readonly TimeLogEvent[]> {
     // A read from the beginning never fails with GONE.
-    const from = lease.place.position === BEGINNING.position ? undefined : lease.place;
+    const from = lease.cursor.position === BEGINNING.position ? undefined : lease.cursor;
     try {
       return await this.feed.eventsAfter(from, limit);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Database } from '../database/index.js';
-import type { FeedPlace } from '../feed/index.js';
+import type { FeedCursor } from '../feed/index.js';
 
 /** The duration of a lease. Never increase it: the lease of an earlier version would not be recognized. */
 const LEASE_MS = 10_000;
@@ -8,8 +8,8 @@ const LEASE_MS = 10_000;
 const RESERVE_MS = 2_000;
 /** SQL: the end of a lease that is taken now. */
 const LEASE_END = `clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`;
-/** The place before the first event. */
-export const BEGINNING: FeedPlace = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+/** The cursor before the first event. */
+export const BEGINNING: FeedCursor = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
 
 /** The progress of the relay to a sink, and the lease of the instance that publishes. */
 @Entity('time_log_relays', { synchronize: false })
@@ -17,7 +17,7 @@ export class RelayCheckpoint {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_relays_pkey' })
   readonly sink!: string;
 
-  /** With `id`, the place in the feed up to which all events are confirmed. */
+  /** With `id`, the cursor in the feed up to which all events are confirmed. */
   @Column({ type: 'bigint' })
   readonly position!: string;
 
@@ -31,7 +31,7 @@ export class RelayCheckpoint {
   readonly leasedUntil!: Date;
 }
 
-interface RelayState extends FeedPlace {
+interface RelayState extends FeedCursor {
   /** Whether the server is a standby, which may be behind. */
   readonly isReadOnly: boolean;
   /** The instance that holds the lease. */
@@ -52,7 +52,7 @@ export class RelayLease {
     private readonly database: Database,
     private readonly sink: string,
     private readonly holder: string,
-    private saved: FeedPlace,
+    private saved: FeedCursor,
     renewalMs: number,
   ) {
     // If it fails, the lease expires.
@@ -81,7 +81,7 @@ export class RelayLease {
     renewalMs: number,
   ): Promise<RelayLease | undefined> {
     const startedAt = performance.now();
-    const [place] = await database.change<FeedPlace>(
+    const [cursor] = await database.change<FeedCursor>(
       `insert into ${database.table(RelayCheckpoint)} as relay (sink, position, id, holder, leased_until)
        values ($1, $3, $4, $2, ${LEASE_END})
        on conflict (sink) do update set holder = excluded.holder, leased_until = excluded.leased_until
@@ -89,14 +89,14 @@ export class RelayLease {
        returning position, id as "logId"`,
       [sink, holder, BEGINNING.position, BEGINNING.logId],
     );
-    if (!place) return undefined;
-    const lease = new RelayLease(database, sink, holder, place, renewalMs);
+    if (!cursor) return undefined;
+    const lease = new RelayLease(database, sink, holder, cursor, renewalMs);
     lease.heldUntil = startedAt + LEASE_MS - RESERVE_MS;
     return lease;
   }
 
-  /** The place in the feed up to which all events are confirmed. */
-  get place(): FeedPlace {
+  /** The cursor in the feed up to which all events are confirmed. */
+  get cursor(): FeedCursor {
     return this.saved;
   }
 
@@ -106,8 +106,8 @@ export class RelayLease {
   }
 
   /** Saves the progress and renews the lease. Throws like `stateOf`; a renewal saves the progress then. */
-  async save(place: FeedPlace): Promise<void> {
-    this.saved = place;
+  async save(cursor: FeedCursor): Promise<void> {
+    this.saved = cursor;
     await this.write(LEASE_MS);
   }
 
@@ -117,7 +117,7 @@ export class RelayLease {
     await this.write(0);
   }
 
-  /** Writes one after the other, so that none brings back an earlier place. */
+  /** Writes one after the other, so that none brings back an earlier cursor. */
   private write(leaseMs: number): Promise<void> {
     const written = this.lastWrite.then(() => this.update(leaseMs));
     this.lastWrite = written.catch(() => undefined);

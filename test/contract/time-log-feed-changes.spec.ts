@@ -368,9 +368,13 @@ describe('the feed publishes changes by SQL', () => {
 
   describe('and if logs before a day are dropped,', () => {
     const old = (id = newId(), sql: Sql = dataSource) => write(sql, id, '2019-12-31');
-    const drop = (isTold = false, onProgress: (sum: number) => void = () => undefined, stop?: AbortSignal) =>
+    const drop = (
+      publishes = false,
+      onProgress: (sum: number) => void = () => undefined,
+      stop?: AbortSignal,
+    ) =>
       new OldTimeLogs(dataSource, 2).drop('2020-01-01', {
-        isTold,
+        publishes,
         onProgress,
         signal: stop ?? new AbortController().signal,
       });

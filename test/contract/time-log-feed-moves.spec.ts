@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import type { FeedPlace } from '../../src/feed/index.js';
+import type { FeedCursor } from '../../src/feed/index.js';
 import {
   connectionOptions,
   Database,
@@ -60,7 +60,7 @@ describe('after a move of the database', () => {
   };
   /** The position of the newest log. */
   const newest = async () => BigInt(await one<string>('(select max(position) from time_logs)'));
-  const placeAfterAll = async (): Promise<FeedPlace> => ({
+  const placeAfterAll = async (): Promise<FeedCursor> => ({
     position: String(await newest()),
     logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
   });
@@ -76,7 +76,7 @@ describe('after a move of the database', () => {
       `begin; alter table time_logs disable trigger user; ${statement}; alter table time_logs enable trigger user; commit`,
     );
   /** A reader's place after three logs, between which much else was written, and which are gone. */
-  const placeOfReader = async (): Promise<FeedPlace> => {
+  const placeOfReader = async (): Promise<FeedCursor> => {
     const ids: string[] = [];
     while (ids.length < 3) {
       ids.push(await write());
@@ -93,7 +93,7 @@ describe('after a move of the database', () => {
     return { position: last.position, logId: last.log.id };
   };
   /** Logs are written and all reach a reader. Resolves with the position of the first. */
-  const readOn = async (place: FeedPlace) => {
+  const readOn = async (place: FeedCursor) => {
     const ids = [await write(), await write()];
     return eventually(async () => {
       const events = await feed.eventsAfter(place, 10);

@@ -46,9 +46,9 @@ describe('the feed of some projects', () => {
   it('passes a load of others that shares one position, at places that hold none of them', async () => {
     await insert(1, 25_000);
     await sql(
-      `begin; alter table time_logs disable trigger zz_tell_correction;
+      `begin; alter table time_logs disable trigger zz_publish_correction;
        update time_logs set project_id = '${OWN}' where id = '${logId(15_000)}';
-       alter table time_logs enable trigger zz_tell_correction; commit`,
+       alter table time_logs enable trigger zz_publish_correction; commit`,
     );
     const { places, end } = await expectEvents(['created 15000'], [OWN]);
     expect(places).toHaveLength(2);
@@ -120,13 +120,13 @@ describe('the feed of some projects', () => {
       expect(found.places).toHaveLength(1);
       return found;
     });
-    const key = `obj_description('time_log_place_key()'::regprocedure, 'pg_proc')`;
+    const key = `obj_description('time_log_cursor_key()'::regprocedure, 'pg_proc')`;
     const [row] = (await sql(`select ${key} as text`)) as [{ text: string }];
-    await sql(`comment on function time_log_place_key() is 'another'`);
+    await sql(`comment on function time_log_cursor_key() is 'another'`);
     await expect(read([OWN], places[0], 2)).rejects.toMatchObject({ code: 'GONE' });
-    await sql('comment on function time_log_place_key() is null');
+    await sql('comment on function time_log_cursor_key() is null');
     await expect(read([OWN], places[0], 2)).rejects.toThrow('comment on it with a long random text');
-    await sql(`comment on function time_log_place_key() is '${row.text}'`);
+    await sql(`comment on function time_log_cursor_key() is '${row.text}'`);
     await expectEvents([], [OWN], places[0], 2);
   });
 });

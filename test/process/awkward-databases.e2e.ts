@@ -97,7 +97,7 @@ describe('where the disk is full', () => {
 
   it('drop goes on with fewer logs at a time', async () => {
     await fillDisk('time_logs', 999);
-    expect(await run('drop', ['2020-02-01', '--tell'], here())).toMatchObject({
+    expect(await run('drop', ['2020-02-01', '--publish'], here())).toMatchObject({
       code: 0,
       stdout: 'dropped 1500 logs\n',
     });

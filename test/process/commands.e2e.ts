@@ -260,8 +260,8 @@ describe('the drop command', () => {
       ['', 'specify a DAY, such as 2020-01-31'],
       ['2026-02-30', 'specify a DAY, such as 2020-01-31'],
       ['9999-12-31', 'the DAY must not be later than today (UTC)'],
-      ['2020-01-01 --tel', 'only --tell or --dry-run may follow the DAY'],
-      ['2020-01-01 --tell --dry-run', 'only --tell or --dry-run may follow the DAY'],
+      ['2020-01-01 --publis', 'only --publish or --dry-run may follow the DAY'],
+      ['2020-01-01 --publish --dry-run', 'only --publish or --dry-run may follow the DAY'],
     ] as const) {
       const { stderr } = await drop(...line.split(' ').filter((arg) => arg !== ''));
       expect(stderr.startsWith(`${message}\n\nUsage:\n`)).toBe(true);
@@ -287,7 +287,7 @@ describe('the drop command', () => {
       });
       await holder.rollbackTransaction();
       await holder.release();
-      expect(await drop('2020-01-01', '--tell')).toEqual(printed('dropped 1 logs'));
+      expect(await drop('2020-01-01', '--publish')).toEqual(printed('dropped 1 logs'));
       expect(await sql.query('select date::text from time_logs order by 1')).toEqual([
         { date: '2020-01-01' },
         { date: '2020-01-02' },

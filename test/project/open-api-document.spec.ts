@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { loadConfig } from '../../src/process/config.js';
-import { EVENT_ID_PATTERN, FEED_GONE, OPAQUE_PLACE_PATTERN } from '../../src/feed/domain/time-log-event.js';
+import { EVENT_ID_PATTERN, FEED_GONE, OPAQUE_CURSOR_PATTERN } from '../../src/feed/domain/time-log-event.js';
 import { PROJECT_NOT_ALLOWED } from '../../src/time-log/domain/time-log-access.js';
 import {
   MAX_IDEMPOTENCY_KEY_LENGTH,
@@ -197,7 +197,7 @@ describe('the OpenAPI document', () => {
         UUID_PATTERN,
         UUIDS_PATTERN,
         EVENT_ID_PATTERN,
-        `(${EVENT_ID_PATTERN}|${OPAQUE_PLACE_PATTERN})`,
+        `(${EVENT_ID_PATTERN}|${OPAQUE_CURSOR_PATTERN})`,
       ]),
     );
     expect(text).toContain(`"name":"by","required":false,"in":"query"`);

@@ -4,7 +4,7 @@ import { DataSource, type QueryRunner } from 'typeorm';
 import { loadConfig } from '../../src/process/config.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions } from '../../src/database/setup/index.js';
-import { type FeedPlace, TypeOrmFeedRepository } from '../../src/feed/index.js';
+import { type FeedCursor, TypeOrmFeedRepository } from '../../src/feed/index.js';
 import { TimeLog, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { UuidV7TimeLogIds } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import { recordOnce } from './record-once.js';
@@ -120,7 +120,7 @@ export async function write(
 
 /** Follows the feed of an instance, which another one may replace. */
 export function follower(source: Pick<Instance, 'feed'>, limit: number): Reader {
-  let place: FeedPlace | undefined;
+  let place: FeedCursor | undefined;
   const read: string[] = [];
   const next = async () => {
     const events = await source.feed.eventsAfter(place, limit);

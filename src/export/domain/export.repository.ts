@@ -17,7 +17,7 @@ export interface LogsOfMoment {
   /** The number of logs. A reader of fewer has only a part. */
   readonly total: number;
   /**
-   * The place in the feed at that moment: a copy of these logs that goes on from there misses no change. Undefined if
+   * The cursor in the feed at that moment: a copy of these logs that goes on from there misses no change. Undefined if
    * the feed has other logs than the export.
    */
   readonly lastEventId: string | undefined;

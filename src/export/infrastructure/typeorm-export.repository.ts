@@ -55,9 +55,9 @@ export class TypeOrmExportRepository extends ExportRepository {
   }
 
   /**
-   * Returns the place right before the horizon of the feed. All events before it are in the snapshot, and those after
+   * Returns the cursor right before the horizon of the feed. All events before it are in the snapshot, and those after
    * it are harmless to apply again. The position right after the mark belongs to logs from before it, and
-   * there is nothing below it that the snapshot lacks, so that the mark itself is the place.
+   * there is nothing below it that the snapshot lacks, so that the mark itself is the cursor.
    */
   private async lastEventIdOf(
     { filter, access }: ExportRequest,
@@ -66,13 +66,13 @@ export class TypeOrmExportRepository extends ExportRepository {
     const { from, to } = filter.period;
     if (from ?? to ?? filter.attributes ?? attributesIn(access)) return undefined;
     const { database } = this.logs;
-    const [row] = await snapshot.query<{ place: string }>(
+    const [row] = await snapshot.query<{ cursor: string }>(
       `select (case when exists (select from ${database.table(TimeLogDeletion)} where project_id is null and position = last - 1)
                     then (last - 1) || '-ffffffff-ffff-ffff-ffff-ffffffffffff'
-                   else last || '-ffffffff-ffff-ffff-ffff-fffffffffffe' end) as place
+                   else last || '-ffffffff-ffff-ffff-ffff-fffffffffffe' end) as cursor
          from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${database.routine('time_log_shift')}() - 1 as last) horizon`,
     );
-    return row!.place;
+    return row!.cursor;
   }
 
   /** Returns the number of logs: from the counts or, if attributes select them, by counting them. */

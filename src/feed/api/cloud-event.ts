@@ -13,7 +13,7 @@ const URI_REFERENCE =
 /** An event as HTTP and brokers deliver it (CloudEvents 1.0). */
 export type CloudEvent = {
   readonly specversion: '1.0';
-  /** The place in the feed from which a consumer continues. */
+  /** The cursor in the feed from which a consumer continues. */
   readonly id: string;
   /** A URI-reference. */
   readonly source: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it, jest } from '@jest/globals';
 import { TimeLog } from '../../time-log/domain/time-log.js';
 import { type FeedPage, FeedRepository } from '../domain/feed.repository.js';
-import { type FeedPlace, parseEventId, TimeLogEvent } from '../domain/time-log-event.js';
+import { type FeedCursor, parseEventId, TimeLogEvent } from '../domain/time-log-event.js';
 import { FeedService } from './feed.service.js';
 
 const newLog = () =>
@@ -17,16 +17,22 @@ class Creates extends FeedRepository {
     this.events = logs.map((log, index) => new TimeLogEvent(String(index + 1), log));
   }
 
-  override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
-    return this.events.slice(Number(place?.position ?? 0)).slice(0, limit);
+  override async eventsAfter(
+    cursor: FeedCursor | undefined,
+    limit: number,
+  ): Promise<readonly TimeLogEvent[]> {
+    return this.events.slice(Number(cursor?.position ?? 0)).slice(0, limit);
   }
 
   override async eventsOfProjects(
     projectIds: readonly string[],
-    place: string | undefined,
+    cursor: string | undefined,
     limit: number,
   ): Promise<FeedPage> {
-    const following = await this.eventsAfter(place === undefined ? undefined : parseEventId(place), Infinity);
+    const following = await this.eventsAfter(
+      cursor === undefined ? undefined : parseEventId(cursor),
+      Infinity,
+    );
     const events = following.filter(({ log }) => projectIds.includes(log.projectId)).slice(0, limit);
     const isLast = events.length < limit;
     const end = `${this.events.length}-ffffffff-ffff-ffff-ffff-ffffffffffff`;
@@ -78,7 +84,7 @@ it('reads on over pages without events, up to the next event', async () => {
   pages.mockResolvedValueOnce({ events: [], next: '0-ffffffff-ffff-ffff-ffff-ffffffffffff', isLast: false });
   const events = await new FeedService(repository).events(undefined, 50, { access: [log.projectId] });
   expect(events.map((event) => event.log)).toEqual([log]);
-  expect(pages.mock.calls.map(([, place]) => place)).toEqual([
+  expect(pages.mock.calls.map(([, cursor]) => cursor)).toEqual([
     undefined,
     '0-ffffffff-ffff-ffff-ffff-ffffffffffff',
   ]);

@@ -29,23 +29,23 @@ export class FeedService {
     limit: number,
     options: FeedOptions = {},
   ): Promise<readonly TimeLogEvent[]> {
-    for (let place = lastEventId; ;) {
-      const { events, next, isLast } = await this.page(place, limit, options);
+    for (let cursor = lastEventId; ;) {
+      const { events, next, isLast } = await this.page(cursor, limit, options);
       if (events.length > 0 || isLast) return events;
-      place = next;
+      cursor = next;
     }
   }
 
   /**
-   * Returns the next events after a place, which is the id of an event or `next` of an earlier page, or from the
+   * Returns the next events after a cursor, which is the id of an event or `next` of an earlier page, or from the
    * start. A page of some projects may have few events or none before the end. Throws like `events`.
    */
   async page(lastEventId: string | undefined, limit: number, options: FeedOptions = {}): Promise<FeedPage> {
     const projectIds = projectsOf(lastEventId, limit, options);
     if (projectIds?.length === 0) return { events: [], next: lastEventId, isLast: true };
     if (projectIds) return this.repository.eventsOfProjects(projectIds, lastEventId, limit);
-    const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
-    const events = await this.repository.eventsAfter(place, limit);
+    const cursor = lastEventId === undefined ? undefined : parseEventId(lastEventId);
+    const events = await this.repository.eventsAfter(cursor, limit);
     return { events, next: events.at(-1)?.id ?? lastEventId, isLast: events.length < limit };
   }
 }

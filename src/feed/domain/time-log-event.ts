@@ -12,19 +12,19 @@ import { UUID_PATTERN } from '../../../libs/auth/src/project-ids.js';
 export const EVENT_ID_PATTERN = `(0|[1-9][0-9]{0,18})-${UUID_PATTERN}`;
 const EVENT_ID = new RegExp(`^${EVENT_ID_PATTERN}$`);
 const MAX_POSITION = 2n ** 63n - 1n;
-/** A regular expression for places in the feed of some projects that are not right after one of its events. */
-export const OPAQUE_PLACE_PATTERN = '[A-Za-z0-9_-]{64}';
-const OPAQUE_PLACE = new RegExp(`^${OPAQUE_PLACE_PATTERN}$`);
+/** A regular expression for cursors in the feed of some projects that are not right after one of its events. */
+export const OPAQUE_CURSOR_PATTERN = '[A-Za-z0-9_-]{64}';
+const OPAQUE_CURSOR = new RegExp(`^${OPAQUE_CURSOR_PATTERN}$`);
 
-/** The error for a place after which records of deletions were removed. */
+/** The error for a cursor after which records of deletions were removed. */
 export const FEED_GONE: ErrorKind = {
   code: 'GONE',
   status: 410,
   message: 'the feed no longer reaches back to this event: start again with an empty copy',
 };
 
-/** A place in the feed: right after the event of this log, even if the log no longer exists. */
-export interface FeedPlace {
+/** A cursor in the feed: right after the event of this log, even if the log no longer exists. */
+export interface FeedCursor {
   /** A decimal number. */
   readonly position: string;
   readonly logId: string;
@@ -44,7 +44,7 @@ export class TimeLogEvent {
     private readonly changedAt?: Date,
   ) {}
 
-  /** The place from which a consumer continues, even if the log no longer exists. */
+  /** The cursor from which a consumer continues, even if the log no longer exists. */
   get id(): string {
     return `${this.position}-${this.log.id}`;
   }
@@ -62,27 +62,27 @@ export class TimeLogEvent {
 
 /** Returns whether a text is the id of an event. */
 export function isEventId(text: string): boolean {
-  return feedPlaceFrom(text) !== undefined;
+  return feedCursorFrom(text) !== undefined;
 }
 
 /** Returns the fault of a malformed `lastEventId`, or undefined. */
 export function lastEventIdFault(value: unknown): Fault | undefined {
-  const isPlace = typeof value === 'string' && (feedPlaceFrom(value) ?? OPAQUE_PLACE.test(value));
-  return isPlace ? undefined : faultOf('lastEventId', value, 'event', 'must be the id of an event');
+  const isCursor = typeof value === 'string' && (feedCursorFrom(value) ?? OPAQUE_CURSOR.test(value));
+  return isCursor ? undefined : faultOf('lastEventId', value, 'event', 'must be the id of an event');
 }
 
 /**
- * Returns the place after the event with an id. Throws DomainError VALIDATION_ERROR if the id is malformed, or
- * GONE for an opaque place, which only the feed of some projects has.
+ * Returns the cursor after the event with an id. Throws DomainError VALIDATION_ERROR if the id is malformed, or
+ * GONE for an opaque cursor, which only the feed of some projects has.
  */
-export function parseEventId(eventId: string): FeedPlace {
-  const place = feedPlaceFrom(eventId);
-  if (place) return place;
+export function parseEventId(eventId: string): FeedCursor {
+  const cursor = feedCursorFrom(eventId);
+  if (cursor) return cursor;
   const fault = lastEventIdFault(eventId);
   throw fault ? validationError([fault]) : new DomainError(FEED_GONE);
 }
 
-function feedPlaceFrom(text: string): FeedPlace | undefined {
+function feedCursorFrom(text: string): FeedCursor | undefined {
   const [, position] = EVENT_ID.exec(text) ?? [];
   if (position === undefined || BigInt(position) > MAX_POSITION) return undefined;
   return { position, logId: text.slice(position.length + 1) };

@@ -6,14 +6,14 @@ import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typ
 import { type Backlog, type FeedPage, FeedRepository } from '../domain/feed.repository.js';
 import {
   FEED_GONE,
-  type FeedPlace,
+  type FeedCursor,
   isEventId,
   parseEventId,
   TimeLogEvent,
 } from '../domain/time-log-event.js';
-import { openPlace, sealPlace, type StoredPlace } from './place-token.js';
+import { openCursor, sealCursor, type StoredCursor } from './cursor-token.js';
 
-/** The SQLSTATE for a place after which records of deletions were removed. */
+/** The SQLSTATE for a cursor after which records of deletions were removed. */
 const GONE_STATE = /^TL410$/;
 
 /** Returns SQL for a time in milliseconds, which does not depend on the date style of the server. */
@@ -26,7 +26,7 @@ const EVENT_COLUMNS = [
   'position',
 ];
 /** The columns between those, for events of some projects. */
-const PLACE_COLUMNS = ['mark', 'place_position', 'place_id', 'is_end::text'];
+const CURSOR_COLUMNS = ['mark', 'cursor_position', 'cursor_id', 'is_end::text'];
 /** The maximum number of events of all projects that a page of some projects looks at, which takes 20 ms. */
 const MAX_LOOKED_EVENTS = 10_000;
 
@@ -42,61 +42,61 @@ export class TypeOrmFeedRepository extends FeedRepository {
     super();
   }
 
-  override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
+  override async eventsAfter(cursor: FeedCursor | undefined, limit: number): Promise<TimeLogEvent[]> {
     // The rows and the horizon must come from one snapshot, so this is one statement.
     this.events ??= this.statement(EVENT_COLUMNS, this.routine);
     const rows = await this.logs.database
-      .query(this.events, [place?.position, place?.logId, limit])
+      .query(this.events, [cursor?.position, cursor?.logId, limit])
       .catch(throwGone);
     return rows.map((row) => this.eventOf(row));
   }
 
   override async eventsOfProjects(
     projectIds: readonly string[],
-    place: string | undefined,
+    cursor: string | undefined,
     limit: number,
   ): Promise<FeedPage> {
-    this.projectEvents ??= this.statement([...PLACE_COLUMNS, ...EVENT_COLUMNS], this.projectRoutine);
-    const values = await this.projectValues(projectIds, place, limit);
+    this.projectEvents ??= this.statement([...CURSOR_COLUMNS, ...EVENT_COLUMNS], this.projectRoutine);
+    const values = await this.projectValues(projectIds, cursor, limit);
     const rows = await this.logs.database.query(this.projectEvents, values).catch(throwGone);
-    // There are no rows if the place is ahead of what this server can return.
-    if (rows.length === 0) return { events: [], next: place, isLast: true };
+    // There are no rows if the cursor is ahead of what this server can return.
+    if (rows.length === 0) return { events: [], next: cursor, isLast: true };
     const events = rows.filter((row) => row.at(-1) !== null).map((row) => this.eventOf(row));
     const [mark, position, logId, isEnd] = rows
       .at(-1)!
-      .slice(-PLACE_COLUMNS.length - EVENT_COLUMNS.length, -EVENT_COLUMNS.length) as string[];
+      .slice(-CURSOR_COLUMNS.length - EVENT_COLUMNS.length, -EVENT_COLUMNS.length) as string[];
     const isLast = isEnd === 'true';
     const end = `${position}-${logId}`;
-    // Right after the mark, a place must say whether its reader has started before the mark. A client
+    // Right after the mark, a cursor must say whether its reader has started before the mark. A client
     // takes a short page for the last one if it leads no further than its last event.
     const isPublic =
       BigInt(position!) !== BigInt(mark!) + 1n &&
       (isLast || (events.length === limit && events.at(-1)?.id === end));
     const next = isPublic
       ? end
-      : sealPlace(await this.placeKey(), { mark: mark!, position: position!, logId: logId! });
+      : sealCursor(await this.cursorKey(), { mark: mark!, position: position!, logId: logId! });
     return { events, next, isLast };
   }
 
   private async projectValues(
     projectIds: readonly string[],
-    place: string | undefined,
+    cursor: string | undefined,
     limit: number,
   ): Promise<unknown[]> {
-    const start = place === undefined ? undefined : await this.storedPlace(place);
+    const start = cursor === undefined ? undefined : await this.storedCursor(cursor);
     return [projectIds, start?.mark, start?.position, start?.logId, limit, this.maxLookedEvents];
   }
 
-  private async storedPlace(place: string): Promise<FeedPlace & Partial<StoredPlace>> {
-    if (isEventId(place)) return parseEventId(place);
-    const stored = openPlace(await this.placeKey(), place);
+  private async storedCursor(cursor: string): Promise<FeedCursor & Partial<StoredCursor>> {
+    if (isEventId(cursor)) return parseEventId(cursor);
+    const stored = openCursor(await this.cursorKey(), cursor);
     // A restored database has another key.
     if (stored === undefined) throw new DomainError(FEED_GONE);
     return stored;
   }
 
-  private async placeKey(): Promise<string> {
-    const routine = this.logs.database.routine('time_log_place_key');
+  private async cursorKey(): Promise<string> {
+    const routine = this.logs.database.routine('time_log_cursor_key');
     const [row] = await this.logs.database.query<{ key: string | null }>(`select ${routine}() as key`);
     if (row!.key !== null) return row!.key;
     throw new Error(
@@ -127,7 +127,7 @@ export class TypeOrmFeedRepository extends FeedRepository {
     return `${this.logs.database.routine('time_log_project_events')}($1, $2, $3, $4, $5, $6)`;
   }
 
-  override async backlog(place: FeedPlace, limit: number): Promise<Backlog> {
+  override async backlog(cursor: FeedCursor, limit: number): Promise<Backlog> {
     const following = (columns: string, table: string, condition = 'true') =>
       `(select position, ${columns} from ${table}
          where (position, id) > ($1, $2) and ${condition} order by position, id limit $3)`;
@@ -140,7 +140,7 @@ export class TypeOrmFeedRepository extends FeedRepository {
               (array_agg(${millisecondsOf('changed')} order by position, id))[1] as changed
          from (${following('id, corrected_at as changed', this.logs.database.table(TimeLog))}
                union all ${following('id, deleted_at', this.logs.database.table(TimeLogDeletion), 'project_id is not null')}) following`,
-      [place.position, place.logId, limit],
+      [cursor.position, cursor.logId, limit],
     );
     const { events, id, changed } = row!;
     if (id === null) return { events, oldest: undefined };

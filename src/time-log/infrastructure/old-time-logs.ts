@@ -13,7 +13,7 @@ const START = { date: '0001-01-01', id: '00000000-0000-0000-0000-000000000000' }
 /** The options of `OldTimeLogs.drop`. */
 export interface DropOptions {
   /** Whether the feed reports each dropped log as a deletion. */
-  readonly isTold: boolean;
+  readonly publishes: boolean;
   /** Stops it after the current transaction. */
   readonly signal: AbortSignal;
   /** Called with the number of dropped logs. */
@@ -56,14 +56,14 @@ export class OldTimeLogs {
    * Drops logs in short transactions, skips locked ones, and returns the number of dropped logs. The
    * next transaction opens before one commits, for the feed. A full disk makes them smaller.
    */
-  async drop(before: CalendarDate, { isTold, signal, onProgress }: DropOptions): Promise<number> {
+  async drop(before: CalendarDate, { publishes, signal, onProgress }: DropOptions): Promise<number> {
     const open: Transaction[] = [await this.begin()];
     try {
       let sum = 0;
       let { batch } = this;
       for (let cursor = START; ;) {
         open.push(await this.begin());
-        const next = await this.dropNext(open, before, { ...cursor, batch }, isTold).catch(
+        const next = await this.dropNext(open, before, { ...cursor, batch }, publishes).catch(
           (error: unknown) => {
             if (!hasSqlState(error, DISK_FULL) || batch <= MIN_BATCH_LOGS) throw error;
           },
@@ -90,13 +90,13 @@ export class OldTimeLogs {
     open: Transaction[],
     before: CalendarDate,
     { date, id, batch: limit }: typeof START & { readonly batch: number },
-    isTold: boolean,
+    publishes: boolean,
   ): Promise<Batch> {
     const [{ runner }, { number }] = open as [Transaction, Transaction];
     const [batch] = (await runner.query(
       `select dropped, removed, last_date::text as date, last_id as id
          from ${qualified(this.dataSource, 'drop_time_logs')}($1, $2, $3, $4, $5)`,
-      [before, date, id, limit, isTold ? null : number],
+      [before, date, id, limit, publishes ? null : number],
     )) as [Batch];
     await runner.commitTransaction();
     open.shift();

@@ -4,7 +4,7 @@
 -- Called before the update of a log. If a value changes, the row moves to the end of the feed. A
 -- position that the statement sets must not be earlier, because readers have passed earlier
 -- positions. If the project changes, the log also leaves a departure.
-create or replace function {{tell_time_log_correction}}() returns trigger
+create or replace function {{publish_time_log_correction}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 declare
   here constant bigint := ((pg_current_xact_id())::text)::bigint + tg_argv[0]::bigint;
@@ -67,7 +67,7 @@ end $$;
 -- after TRUNCATE, which only writes the truncation mark. It reads the logs of a statement into
 -- arrays of at most 10 MB. A log that is deleted twice in one transaction has one row. Deletions
 -- before the mark are not published, so it writes none of them.
-create or replace function {{tell_time_log_deletions}}() returns trigger
+create or replace function {{publish_time_log_deletions}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -127,9 +127,9 @@ begin
    where project_id is null order by "position" desc, id desc limit 1;
   if mark_position + 1 = after_position then
     -- The consumer has read a log from before the mark, or an event at this position.
-    select min(place."position") into begun_position
+    select min(candidate."position") into begun_position
       from (select "position" from {{time_logs}} where id = after_id and "position" <= after_position
-            union all select "position" from {{time_log_deletions}} where "position" = after_position and id = after_id) place;
+            union all select "position" from {{time_log_deletions}} where "position" = after_position and id = after_id) candidate;
   elsif (after_position, after_id) < (mark_position, mark_id) then
     begun_position := null;
   end if;
@@ -143,9 +143,9 @@ begin
   return query
     -- A log that was stored again in the transaction that deleted it has two events at one
     -- position: the log wins.
-    select distinct on (place, id)
-           case when (place, id) < (mark_position, mark_id) then mark_position + 1 else place end as told, log, deletion
-      from ((select log."position" as place, log.id, log, null::{{time_log_deletions}} as deletion from {{time_logs}} log
+    select distinct on (at_position, id)
+           case when (at_position, id) < (mark_position, mark_id) then mark_position + 1 else at_position end as published, log, deletion
+      from ((select log."position" as at_position, log.id, log, null::{{time_log_deletions}} as deletion from {{time_logs}} log
               where (log."position", log.id) > (begun_position, begun_id) and log."position" < horizon
               order by log."position", log.id limit event_limit)
             union all
@@ -153,10 +153,10 @@ begin
               where (gone."position", gone.id) > (begun_position, begun_id) and gone."position" < horizon
                 and (gone."position", gone.id) > (coalesce(mark_position, 0), coalesce(mark_id, '00000000-0000-0000-0000-000000000000'))
               order by gone."position", gone.id limit event_limit)) happened
-     order by place, id, deletion is not null limit event_limit;
+     order by at_position, id, deletion is not null limit event_limit;
 end $$;
 
--- Forgets the deletions and departures from before a day (UTC). The place of the last of them becomes
+-- Forgets the deletions and departures from before a day (UTC). The cursor of the last of them becomes
 -- the mark. Returns their number.
 create or replace function {{forget_time_log_deletions}}(before date) returns bigint language plpgsql as $$
 #variable_conflict use_column
@@ -202,9 +202,9 @@ declare
   departed integer;
 begin
   removed := 0;
-  select array_agg(place), count(*), (array_agg(date order by date desc, id desc))[1], (array_agg(id order by date desc, id desc))[1]
+  select array_agg(row_id), count(*), (array_agg(date order by date desc, id desc))[1], (array_agg(id order by date desc, id desc))[1]
     into rows, dropped, last_date, last_id
-    from (select ctid as place, date, id from {{time_logs}}
+    from (select ctid as row_id, date, id from {{time_logs}}
            where date < before and (date, id) > (after_date, after_id)
            order by date, id limit most for update skip locked) found;
   if following is not null then
@@ -235,4 +235,4 @@ end $$;
 
 -- These functions run with the rights of the owner, so no other role may use them in triggers of
 -- its own tables.
-revoke execute on function {{tell_time_log_correction}}(), {{tell_time_log_deletions}}() from public;
+revoke execute on function {{publish_time_log_correction}}(), {{publish_time_log_deletions}}() from public;

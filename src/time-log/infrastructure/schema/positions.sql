@@ -11,19 +11,19 @@ $$;
 
 -- Creates the triggers of the feed with the shift of the default as their argument. A transaction
 -- uses the current arguments of triggers, like the current default, whatever its snapshot. Triggers
--- run in the order of their names: zz_tell_correction runs after those of a host, which may change
+-- run in the order of their names: zz_publish_correction runs after those of a host, which may change
 -- values too.
 create or replace function {{attach_time_log_triggers}}() returns void language plpgsql as $$
 begin
   execute replace('
-    create or replace trigger zz_tell_correction before update on {{time_logs'}} for each row
-      when (old.* is distinct from new.*) execute function {{tell_time_log_correction'}}(''(shift)'');
-    create or replace trigger tell_deletions after delete on {{time_logs'}} referencing old table as changed
-      for each statement execute function {{tell_time_log_deletions'}}(''(shift)'');
-    create or replace trigger tell_new_id after update on {{time_logs'}} for each row
-      when (old.id <> new.id) execute function {{tell_time_log_deletions'}}(''(shift)'');
-    create or replace trigger tell_truncation after truncate on {{time_logs'}}
-      for each statement execute function {{tell_time_log_deletions'}}(''(shift)'')', '(shift)', {{time_log_shift}}()::text);
+    create or replace trigger zz_publish_correction before update on {{time_logs'}} for each row
+      when (old.* is distinct from new.*) execute function {{publish_time_log_correction'}}(''(shift)'');
+    create or replace trigger publish_deletions after delete on {{time_logs'}} referencing old table as changed
+      for each statement execute function {{publish_time_log_deletions'}}(''(shift)'');
+    create or replace trigger publish_new_id after update on {{time_logs'}} for each row
+      when (old.id <> new.id) execute function {{publish_time_log_deletions'}}(''(shift)'');
+    create or replace trigger publish_truncation after truncate on {{time_logs'}}
+      for each statement execute function {{publish_time_log_deletions'}}(''(shift)'')', '(shift)', {{time_log_shift}}()::text);
 end $$;
 
 -- Returns the bounds of positions:

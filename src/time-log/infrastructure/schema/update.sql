@@ -32,7 +32,22 @@ alter table {{time_log_keys}} alter column replaced type json
 alter table {{time_log_keys}} rename column replaced to logs;
 alter table {{time_log_keys}} alter column logs set not null, drop column time_log_id, drop column time_log_ids;
 
+-- Names of 0.3. The comment of the function is the secret of stored cursors.
+do $do$
+begin
+  execute format('alter function %s rename to %I', '{{time_log_place_key'}}()',
+    (select replace(proname, 'place_key', 'cursor_key') from pg_proc where oid = '{{time_log_place_key'}}()'::regprocedure));
+end
+$do$;
+drop trigger zz_tell_correction on {{time_logs}};
+drop trigger tell_deletions on {{time_logs}};
+drop trigger tell_new_id on {{time_logs}};
+drop trigger tell_truncation on {{time_logs}};
+
 drop function
+  {{tell_time_log_correction}}(),
+  {{tell_time_log_deletions}}(),
+  {{time_log_project_events}}(uuid[], bigint, bigint, uuid, integer, integer),
   {{time_log_sum}}(uuid, date, date),
   {{time_log_sum_of}}(uuid[], date, date),
   {{time_logs_since}}(uuid, date),

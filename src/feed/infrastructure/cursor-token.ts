@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
-/** A place in the feed, as it is stored. */
-export interface StoredPlace {
+/** A cursor in the feed, as it is stored. */
+export interface StoredCursor {
   /** The position of the mark that the reader has started after, or 0. */
   readonly mark: string;
   readonly position: string;
@@ -10,8 +10,8 @@ export interface StoredPlace {
 
 const TAG_BYTES = 16;
 
-/** Returns the place as 64 characters of base64url, which can be read only with the key. */
-export function sealPlace(key: string, { mark, position, logId }: StoredPlace): string {
+/** Returns the cursor as 64 characters of base64url, which can be read only with the key. */
+export function sealCursor(key: string, { mark, position, logId }: StoredCursor): string {
   const plain = Buffer.alloc(32);
   plain.writeBigUInt64BE(BigInt(mark), 0);
   plain.writeBigUInt64BE(BigInt(position), 8);
@@ -20,8 +20,8 @@ export function sealPlace(key: string, { mark, position, logId }: StoredPlace): 
   return Buffer.concat([tag, crypt(key, tag, plain)]).toString('base64url');
 }
 
-/** Returns the place of a token, or undefined if the token was made with another key. */
-export function openPlace(key: string, token: string): StoredPlace | undefined {
+/** Returns the cursor of a token, or undefined if the token was made with another key. */
+export function openCursor(key: string, token: string): StoredCursor | undefined {
   const bytes = Buffer.from(token, 'base64url');
   const tag = bytes.subarray(0, TAG_BYTES);
   const plain = crypt(key, tag, bytes.subarray(TAG_BYTES));
@@ -33,7 +33,7 @@ export function openPlace(key: string, token: string): StoredPlace | undefined {
   };
 }
 
-/** The tag is also the nonce, so equal places have equal tokens, and others share no key stream (as in RFC 5297). */
+/** The tag is also the nonce, so equal cursors have equal tokens, and others share no key stream (as in RFC 5297). */
 function tagOf(key: string, plain: Buffer): Buffer {
   return createHmac('sha256', key).update('tag').update(plain).digest().subarray(0, TAG_BYTES);
 }
