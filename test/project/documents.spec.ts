@@ -33,8 +33,16 @@ it('the code for hosts stands in the hosts of the estate, word for word', () => 
       .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
       .flatMap((file) => readFileSync(join(estate, file), 'utf8').split('\n')),
   );
-  expect(code.length).toBeGreaterThan(100);
+  expect(code.length).toBeGreaterThan(70);
   expect(code.filter((line) => !lines.has(line))).toEqual([]);
+});
+
+it('the pages for hosts name files of the examples that exist', () => {
+  const files = PACKAGE_PAGES.flatMap((page) => [...read(page).matchAll(/`examples\/([^`]+)`/g)]);
+  expect(files.length).toBeGreaterThan(3);
+  expect(
+    files.map(([, file]) => file!).filter((file) => !existsSync(join(ROOT, 'test/lab/estate', file))),
+  ).toEqual([]);
 });
 
 it.each(['11', '12'])(

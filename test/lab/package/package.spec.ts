@@ -34,7 +34,7 @@ describe('the package for hosts', () => {
       `${folder}/package.json`,
       ...modules.map((module) => `${folder}/src/${module}`),
     ];
-    const pages = 'attributes database events hooks messages reference routes services testing'
+    const pages = 'attributes database events hooks reference routes services'
       .split(' ')
       .map((page) => `${page}.md`);
     expect([...new Set(folders)].sort()).toEqual(
