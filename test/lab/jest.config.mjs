@@ -1,6 +1,6 @@
 import base from '../../jest.config.mjs';
 
-/** Minutes that the suites `load`, `soak` and `snapshot` run. */
+/** Minutes that the suite `soak` runs. */
 const { MINUTES = '60' } = process.env;
 
 /** The configuration for test/lab/suite.mjs, which names the files of each suite. */

@@ -23,7 +23,6 @@ const SUITES = {
   estate: { files: ['test/lab/estate'] },
   faults: { environment: { EXTENT }, options: [`--maxWorkers=${WORKERS}`], files: ['test/lab/faults'] },
   fleet: { options: ['--runInBand'], files: ['test/lab/fleet'] },
-  load: loadOf('fleet/highest'),
   package: { environment: { EXTENT }, files: ['test/lab/package'] },
   properties: {
     environment: { EXTENT },
@@ -35,8 +34,7 @@ const SUITES = {
       'test/process/backup-file',
     ],
   },
-  snapshot: loadOf('soak/old-snapshot'),
-  soak: loadOf('soak/soak'),
+  soak: { options: ['--testMatch', '**/test/lab/soak/soak.load.ts', '--runInBand'], files: [] },
   specs: { files: ['test/lab/bench/.*[.]spec', 'test/lab/test-environment'] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
 };
@@ -74,12 +72,6 @@ function runAll() {
   });
   console.log(failed.length === 0 ? '\nall suites passed' : `\nfailed: ${failed.join(', ')}`);
   if (failed.length > 0) process.exit(1);
-}
-
-/** Returns a suite that loads a service or a fleet for MINUTES. */
-function loadOf(file) {
-  const options = ['--testMatch', `**/test/lab/${file}.load.ts`, '--runInBand'];
-  return { options, files: [] };
 }
 
 function runSuite({ config = 'test/lab/jest.config.mjs', environment, options = [], files, needs }, args) {

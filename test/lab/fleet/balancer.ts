@@ -3,9 +3,8 @@ import { Daemon } from './daemon.js';
 
 const SETTINGS = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet', 'haproxy.cfg');
 
-/** The address of the balancer, on loopback, and the ports of the balancer and its servers. */
+/** The ports of the balancer and its servers, all on loopback. */
 export interface Ports {
-  readonly address: string;
   /** The folder with its certificate, and the CA. */
   readonly certificates: string;
   readonly requests: number;
@@ -20,19 +19,18 @@ export interface Ports {
   readonly postgres: readonly (readonly [server: number, patroni: number])[];
 }
 
-/** Starts the balancer as it ships, with a master like that of its image: it reads all files again at SIGUSR2. */
-export function startBalancer({ address, certificates, ...ports }: Ports): Daemon {
-  const { requests, figures, primary, standby, instances, reader, postgres } = ports;
-  const here = (port: number) => `${address}:${port}`;
+/** Starts the balancer as it ships. */
+export function startBalancer(ports: Ports): Daemon {
+  const { certificates, requests, figures, primary, standby, instances, reader, postgres } = ports;
   const local = (port: number) => `127.0.0.1:${port}`;
   return Daemon.start(['haproxy', '-W', '-db', '-f', SETTINGS], {
     CERTIFICATES: certificates,
-    BALANCER: here(requests),
-    FIGURES: here(figures),
+    BALANCER: local(requests),
+    FIGURES: local(figures),
     // All balancers of a machine share these names.
-    SENT_ONCE: `abns@time-logs-${here(requests)}`,
-    PRIMARY: here(primary),
-    STANDBY: here(standby),
+    SENT_ONCE: `abns@time-logs-${local(requests)}`,
+    PRIMARY: local(primary),
+    STANDBY: local(standby),
     TIME_LOGS_READER: local(reader),
     ...Object.fromEntries(instances.map((port, index) => [`TIME_LOGS_${index + 1}`, local(port)])),
     ...Object.fromEntries(

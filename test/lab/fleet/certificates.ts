@@ -20,14 +20,8 @@ export class Certificates {
 
   /** Makes them in a new folder. */
   static async make(folder: string): Promise<Certificates> {
-    const certificates = new Certificates(folder);
-    await certificates.renew();
-    return certificates;
-  }
-
-  /** Makes all certificates again, as an operator does. */
-  async renew(): Promise<void> {
-    await promisify(execFile)('sh', [SCRIPT, this.folder]);
+    await promisify(execFile)('sh', [SCRIPT, folder]);
+    return new Certificates(folder);
   }
 
   /** The folder that a machine gets. */

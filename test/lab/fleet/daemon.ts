@@ -64,19 +64,6 @@ export class Daemon {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Sends a signal after which it goes on. */
-  signal(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
-  }
-
-  /** Kills it and the processes that it has started, and waits for the end. */
-  async killWithChildren(): Promise<void> {
-    const { pid } = this.child;
-    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    for (const child of children.trim().split(' ')) process.kill(Number(child), 'SIGKILL');
-    await this.end('SIGKILL');
-  }
-
   /** Sends a signal and waits for the end, which comes by SIGKILL where it takes too long. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.isRunning) return;

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { eventually } from '../eventually.js';
@@ -109,11 +109,6 @@ class Member {
     return this.execute(join(this.place, `${command}.sh`), ...args);
   }
 
-  /** Copies the other server again, by the command of the runbook; fails while that one is being recovered. */
-  rejoin({ name }: Member): Promise<void> {
-    return this.execute('sh', '-c', 'echo y | patronictl reinit time-logs "$0"', name);
-  }
-
   private async execute(...command: [string, ...string[]]): Promise<void> {
     const daemon = Daemon.start(command, this.environment, this.owner);
     if ((await daemon.ended) !== 0) throw new Error(`${command.join(' ')} failed:\n${daemon.output}`);
@@ -199,11 +194,6 @@ class Member {
     await this.killServer();
   }
 
-  /** Removes all that the server has, as where its machine is replaced. */
-  async loseDisk(): Promise<void> {
-    await rm(join(this.directory, 'data'), { recursive: true });
-  }
-
   async stop(): Promise<void> {
     await this.patroni?.end();
     await this.killServer();
@@ -215,8 +205,6 @@ export class PostgresPair {
   private constructor(
     private readonly etcd: Daemon,
     readonly etcdPort: number,
-    /** The URL of the metrics of etcd. */
-    readonly etcdFiguresPort: number,
     private readonly certificates: Certificates,
     readonly members: readonly [Member, Member],
   ) {}
@@ -228,7 +216,7 @@ export class PostgresPair {
     await copyFile(join(DOCKER, 'owner.sql'), join(place, 'owner.sql'));
     await mkdir(join(place, 'pgbackrest'), { mode: 0o750 });
     await give(join(place, 'pgbackrest'), await postgresAccount());
-    const [clients, peers, figures] = [await unusedPort(), await unusedPort(), await unusedPort()];
+    const [clients, peers] = [await unusedPort(), await unusedPort()];
     const [url, peer] = [`https://127.0.0.1:${clients}`, `http://127.0.0.1:${peers}`];
     const [ca, pem] = ['ca.crt', 'tls.pem'].map((name) => join(certificates.of('etcd'), name));
     const etcd = Daemon.start([
@@ -241,14 +229,13 @@ export class PostgresPair {
       `--trusted-ca-file=${ca}`,
       `--cert-file=${pem}`,
       `--key-file=${pem}`,
-      `--listen-metrics-urls=http://127.0.0.1:${figures}`,
       `--listen-peer-urls=${peer}`,
       `--initial-advertise-peer-urls=${peer}`,
       `--initial-cluster=default=${peer}`,
     ]);
     const create = (name: string) => Member.create(name, { place, etcdPort: clients, certificates });
     const members = [await create('postgres-1'), await create('postgres-2')] as const;
-    const pair = new PostgresPair(etcd, clients, figures, certificates, members);
+    const pair = new PostgresPair(etcd, clients, certificates, members);
     const ask = fetchOver(await certificates.identity('postgres-1'));
     try {
       await eventually(async () => expect((await ask(`${url}/health`)).status).toBe(200));
@@ -301,21 +288,12 @@ export class PostgresPair {
   }
 
   /** The URL of the service's database, at a port that leads there. */
-  url(port: number, { host = '127.0.0.1', role = 'time_logs', password = PASSWORD } = {}): string {
-    return this.certificates.verified(`postgres://${role}:${password}@${host}:${port}/time_logs`);
-  }
-
-  /** The URL of the server for the role that watches it, at a port that leads there. */
-  watchUrl(port: number): string {
-    return this.certificates.verified(`postgres://watch:${PASSWORD}@127.0.0.1:${port}/postgres`);
-  }
-
-  async endEtcd(): Promise<void> {
-    await this.etcd.end('SIGKILL');
+  url(port: number): string {
+    return this.certificates.verified(`postgres://time_logs:${PASSWORD}@127.0.0.1:${port}/time_logs`);
   }
 
   async stop(): Promise<void> {
     for (const member of this.members) await member.stop();
-    await this.endEtcd();
+    await this.etcd.end('SIGKILL');
   }
 }

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { EXACT } from './exact.js';
 
 const DOCKER = join(import.meta.dirname, '..', '..', '..', 'docker');
+/** An image with its version in full, and no name that moves. */
+const EXACT = /:v?\d+\.\d+(?:\.\d+)?(?:-[\w.-]+)?$/;
 const read = (name: string) => readFile(join(DOCKER, name), 'utf8');
 
 interface Service {

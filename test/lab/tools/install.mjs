@@ -6,7 +6,6 @@ import { join } from 'node:path';
 
 const changed = (file) => statSync(join(import.meta.dirname, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 if (changed('node_modules/.package-lock.json') <= changed('package-lock.json')) {
-  // The models of Kubernetes ask for Node 22, and are read by the compiler alone: nobody need be warned of that.
   const args = ['ci', '--prefix', import.meta.dirname, '--loglevel', 'error'];
   const { status } = spawnSync('npm', args, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

@@ -1,12 +1,15 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { create, send } from '../../support/requests.js';
 import { useTestApp } from '../../support/test-app.js';
 import { describeWith } from '../describe-with.js';
 
-/** Returns the exit status of the linter, and what it says. */
-function check(metrics: string): [number | null, string] {
-  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: metrics });
+const FILES = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet');
+
+/** Returns the exit status of a check, and what it says. */
+function check(args: readonly string[], input = ''): [number | null, string] {
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', ...args], { input });
   return [status, String(stdout) + String(stderr)];
 }
 
@@ -18,6 +21,10 @@ describeWith('promtool')('the linter of Prometheus', () => {
     await create(app);
     const { text } = await send(app, '/metrics');
     expect(text).toContain('time_log_event_lag_seconds');
-    expect(check(text)).toEqual([0, '']);
+    expect(check(['metrics'], text)).toEqual([0, '']);
+  });
+
+  it('takes the alerts that ship', () => {
+    expect(check(['rules', join(FILES, 'alerts.yaml')])).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 });
