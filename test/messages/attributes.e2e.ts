@@ -27,7 +27,8 @@ describe('a host with a schema of attributes, over TCP', () => {
   beforeAll(async () => {
     const scopes = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
     const caller = () => ({ id: 'ada', scopes });
-    const timeLogs = TimeLogModule.forRoot({ caller, attributes: ATTRIBUTES });
+    const filters = { minutes: 'number' } as const;
+    const timeLogs = TimeLogModule.forRoot({ caller, attributes: ATTRIBUTES, filters });
     const app = await hosts.serve(
       [hostDataSource(hosts.database.url), timeLogs, TimeLogMessagesModule.over(timeLogs)],
       { hasMessages: true, prepare: (it) => it.useGlobalPipes(new CopyingPipe()) },
@@ -81,6 +82,24 @@ describe('a host with a schema of attributes, over TCP', () => {
     expect(await testClient.list({ query: { attributes: '{}' } })).toEqual(
       invalid('unknown field: attributes'),
     );
+  });
+
+  it('filters by them, and groups totals by them', async () => {
+    const projectId = randomUUID();
+    for (const minutes of ['5', '5.0', '7']) await record(testClient, { projectId, attributes: { minutes } });
+    expect(await testClient.list({ query: { projectId, 'attributes.minutes': 5 } })).toMatchObject({
+      answer: { meta: { total: 2 } },
+    });
+    const { duration } = LOG;
+    expect(await testClient.totals({ query: { projectId, by: 'attributes.minutes' } })).toMatchObject({
+      answer: {
+        data: [
+          { attributes: { minutes: 5 }, count: 2, duration: 2 * duration },
+          { attributes: { minutes: 7 }, count: 1, duration },
+        ],
+        meta: { count: 3, duration: 3 * duration },
+      },
+    });
   });
 
   it('is asked through both clients, which have them in their types', async () => {
