@@ -47,14 +47,6 @@ export async function runInTransaction<T>(
   }
 }
 
-/** Tries to take an advisory lock until the end of the transaction of a runner. Returns whether it has it. */
-export async function tryLock(runner: QueryRunner, key: bigint): Promise<boolean> {
-  const [row] = (await runner.query(`select pg_try_advisory_xact_lock(${key}) as locked`)) as [
-    { locked: boolean },
-  ];
-  return row.locked;
-}
-
 /** Ends a transaction that may still be open, and releases its runner. */
 export async function rollBack(runner: QueryRunner): Promise<void> {
   // If the connection is lost, the server rolls back by itself.

@@ -1,11 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { eventually } from '../support/eventually.js';
 import {
   connectionOptions,
   DataSource,
   entities,
   limits,
+  Logger,
   migrate,
   migrations,
   plainOptions,
@@ -134,6 +138,46 @@ describe('the migrations', () => {
     expect(await dataSource.query('select name from migrations order by id')).toEqual(
       NAMES.map((name) => ({ name })),
     );
+  });
+
+  it('let others use a table while they wait for a transaction that holds it, and have no timeout', async () => {
+    class AddColumn1 implements MigrationInterface {
+      readonly name = 'AddColumn1800000000000';
+      async up(runner: QueryRunner): Promise<void> {
+        await runner.query('alter table held add column added integer');
+        await runner.query('select pg_sleep(0.5)');
+      }
+      readonly down = async () => undefined;
+    }
+    const lines: string[] = [];
+    Logger.overrideLogger({ log: (line) => lines.push(String(line)), warn: () => 0, error: () => 0 });
+    const holder = (await open()).createQueryRunner();
+    try {
+      await holder.query('create table held ()');
+      await holder.startTransaction();
+      await holder.query('select from held');
+      const migrated = migrate({
+        url: `${database.url}?options=-c%20statement_timeout=250`,
+        migrations: [AddColumn1],
+      });
+      // A reader queues behind the migration, and must not wait as long as a request does.
+      const reader = await open({ poolSize: 1 });
+      await reader.query('set lock_timeout = 1500');
+      for (let round = 0; round < 10; round++) {
+        await reader.query('select from held');
+        await delay(300);
+      }
+      await eventually(() => expect(lines).toHaveLength(1), 10_000);
+      await holder.commitTransaction();
+      expect(await migrated).toEqual(['AddColumn1800000000000']);
+      expect(lines).toEqual([
+        'waiting for a table that another transaction has locked: pg_stat_activity shows it',
+      ]);
+    } finally {
+      Logger.overrideLogger(false);
+      if (holder.isTransactionActive) await holder.rollbackTransaction();
+      await holder.release();
+    }
   });
 });
 

@@ -9,8 +9,9 @@ import {
   INSUFFICIENT_PRIVILEGE,
   messageOf,
 } from './error-message.js';
-import { qualified, schemaOf } from '../qualified.js';
-import { rollBack, tryLock } from '../transaction.js';
+import { dataSourceOf, qualified, schemaOf } from '../qualified.js';
+import { rollBack } from '../transaction.js';
+import { hasSqlState } from '../unavailability.js';
 import { requireSuitableDatabase, UnsuitableDatabaseError } from './requirements.js';
 
 /** The key of the advisory lock that a migrating instance holds: "time-log" as a 64-bit number. */
@@ -20,7 +21,16 @@ const CONNECT_PERIOD_MS = 15_000;
 /** The timeout of one attempt to connect. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const CONNECT_INTERVAL_MS = 1_000;
-const LOCK_INTERVAL_MS = 100;
+/** The time that a migration waits for a table: shorter than the lock timeout of requests, which queue behind it. */
+const LOCK_TIMEOUT_MS = 1_000;
+/** The SQLSTATEs lock_not_available and deadlock_detected. */
+const LOCK_CONFLICT = /^(?:55P03|40P01)$/;
+/** Obstacles to a migration, each with the pause in milliseconds before it tries again. */
+const OTHER_MIGRATION = { name: 'another instance that migrates', pause: 100 };
+const LOCKED_TABLE = {
+  name: 'a table that another transaction has locked: pg_stat_activity shows it',
+  pause: 2_000,
+};
 /** The `application_name` of connections that migrate. Others have that of `plainOptions`. */
 const APPLICATION_NAME = 'time-logs migration';
 
@@ -49,7 +59,6 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const dataSource = await connect(options);
   try {
     await requireSuitableDatabase(dataSource, options.setting);
-    await createSchema(dataSource);
     return await runPending(dataSource, signal);
   } catch (error) {
     if (signal?.aborted || error instanceof UnsuitableDatabaseError) throw error;
@@ -62,39 +71,67 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   }
 }
 
-/**
- * Runs each migration in its own transaction, which also holds the lock: so the lock ends with the
- * transaction, even behind a pooler that shares sessions. Skips migrations that another instance
- * has run meanwhile.
- */
+/** Creates the schema, and runs each migration in its own transaction. Skips those that another instance has run. */
 async function runPending(dataSource: DataSource, signal: AbortSignal | undefined): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
   const done: string[] = [];
   try {
+    await createSchema(runner, signal);
     if (
       (await executor.getPendingMigrations()).length > 0 &&
       (await executor.getExecutedMigrations()).length > 0
     )
       await warnOfOtherInstances(runner);
-    for (let isWaiting = false; (await executor.getPendingMigrations()).length > 0;) {
-      signal?.throwIfAborted();
-      await runner.startTransaction('READ COMMITTED');
-      if (await tryLock(runner, LOCK_KEY)) {
+    while ((await executor.getPendingMigrations()).length > 0)
+      await runLocked(runner, signal, async () => {
         const [next] = await executor.getPendingMigrations();
         if (next) done.push((await executor.executeMigration(next)).name);
-        await runner.commitTransaction();
-      } else {
-        // Polls instead of waiting in the database, so that a signal can end the wait.
-        await runner.rollbackTransaction();
-        if (!isWaiting) logger.log('waiting for another instance that migrates');
-        isWaiting = true;
-        await delay(LOCK_INTERVAL_MS, undefined, { signal });
-      }
-    }
+      });
     return done;
   } finally {
     await rollBack(runner);
+  }
+}
+
+/**
+ * Runs work in a transaction that also holds the lock of all migrations: so the lock ends with the transaction, even
+ * behind a pooler that shares sessions. Work that waits for a locked table is undone and tried again: statements of
+ * other clients would queue behind it.
+ */
+async function runLocked(
+  runner: QueryRunner,
+  signal: AbortSignal | undefined,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (let isWaiting = false; ; isWaiting = true) {
+    signal?.throwIfAborted();
+    await runner.startTransaction('READ COMMITTED');
+    await runner.query(`set local statement_timeout = 0; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    const obstacle = await attempt(runner, work);
+    if (obstacle === undefined) return runner.commitTransaction();
+    await runner.rollbackTransaction();
+    if (!isWaiting) logger.log(`waiting for ${obstacle.name}`);
+    // Polls instead of waiting in the database, so that a signal can end the wait.
+    await delay(obstacle.pause, undefined, { signal });
+  }
+}
+
+/** Runs work if it can have the lock of all migrations and every table, or else returns what it must wait for. */
+async function attempt(
+  runner: QueryRunner,
+  work: () => Promise<void>,
+): Promise<typeof OTHER_MIGRATION | typeof LOCKED_TABLE | undefined> {
+  const [row] = (await runner.query(`select pg_try_advisory_xact_lock(${LOCK_KEY}) as locked`)) as [
+    { locked: boolean },
+  ];
+  if (!row.locked) return OTHER_MIGRATION;
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (!hasSqlState(error, LOCK_CONFLICT)) throw error;
+    return LOCKED_TABLE;
   }
 }
 
@@ -111,22 +148,19 @@ async function warnOfOtherInstances(runner: QueryRunner): Promise<void> {
 }
 
 /** Creates the schema in the options of a DataSource if it is missing: a role may lack that right. */
-async function createSchema(dataSource: DataSource): Promise<void> {
+async function createSchema(runner: QueryRunner, signal: AbortSignal | undefined): Promise<void> {
+  const dataSource = dataSourceOf(runner);
   const schema = schemaOf(dataSource);
   if (schema === undefined) return;
   // Throws for a schema that the migrations do not support.
   qualified(dataSource, '');
   const name = dataSource.driver.escape(schema);
-  const [row] = await dataSource.query<{ isMissing: boolean }[]>(
-    'select to_regnamespace($1) is null as "isMissing"',
-    [name],
-  );
-  if (!row!.isMissing) return;
-  await dataSource.transaction(async (manager) => {
-    // Two instances that create it at once would both fail.
-    await manager.query('select pg_advisory_xact_lock($1)', [String(LOCK_KEY)]);
-    await manager.query(`create schema if not exists ${name}`);
-  });
+  const [row] = (await runner.query('select to_regnamespace($1) is null as "isMissing"', [name])) as [
+    { isMissing: boolean },
+  ];
+  // Two instances that create it at once would both fail.
+  if (row.isMissing)
+    await runLocked(runner, signal, () => runner.query(`create schema if not exists ${name}`));
 }
 
 async function connect({

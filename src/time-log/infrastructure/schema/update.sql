@@ -1,8 +1,6 @@
 -- Leads the tables of version 0.3 to those of this version, and drops its functions
 -- that are gone or return something else. The current functions are created afterwards.
 
-set local lock_timeout = '10s';
-
 -- Rows of counts that have become zero, which folds of 0.3 have left behind.
 delete from {{time_log_months}}
  where part = 0 and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}';
