@@ -53,19 +53,6 @@ describe('tokenTable', () => {
     );
   });
 
-  it.each([
-    [{ userId: 'ada' }, null, 'userId=ada'],
-    [
-      { userId: 'Ada L', level: 1, isBillable: false },
-      ['3f2b'],
-      'userId="Ada L" level=1 isBillable=false 3f2b',
-    ],
-    [{ userId: 'ada' }, [], 'userId=ada no project'],
-  ])('shows the attributes of a bound token below it: %#', (attributes, projects, expected) => {
-    const table = tokenTable([token({ projects: [], bound: { attributes, projects } })], NOW);
-    expect(table.split('\n')[2]).toBe(`  bound to ${expected}`);
-  });
-
   it('shows a running overlap below a valid token', () => {
     const [running, ended] = [1, 0].map((ms) => ({ previousUntil: new Date(NOW.getTime() + ms) }));
     const line = '  the earlier secret works until 2026-01-31 12:00Z';
@@ -80,10 +67,8 @@ describe('tokenTable', () => {
 
   it.each([
     ['active', {}],
-    ['active', { expiresAt: new Date(NOW.getTime() + 1) }],
     ['expired', { expiresAt: NOW }],
     ['revoked', { revokedAt: NOW }],
-    ['revoked', { revokedAt: NOW, expiresAt: NOW }],
   ])('shows that a token is %s: %p', (state, changes) => {
     const [, row] = tokenTable([token(changes)], NOW).split('\n');
     expect(row).toMatch(new RegExp(`  ${state}$`));

@@ -74,22 +74,6 @@ describe('welcomeText', () => {
     ]);
   });
 
-  it('has lines of at most 80 characters', () => {
-    const lines = textWith({ tokenFile: '/home/ada/time-logs/.data/access-token' }).split('\n');
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
-  });
-
-  it('records a log dated today', () => {
-    const [record] = commandsOf(textWith());
-    const body = argumentsOf(record!.replace('$(cat', '$(echo'))[7]!;
-    expect(JSON.parse(body)).toEqual({
-      projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-      duration: 1.5,
-      description: 'My first log',
-      date: '2026-01-31',
-    });
-  });
-
   it('records attributes, and records nothing if none are known', () => {
     const [record] = commandsOf(textWith({ attributes: { userId: 'me' } }));
     const body = argumentsOf(record!.replace('$(cat', '$(echo'))[7]!;
@@ -110,10 +94,6 @@ describe('welcomeText', () => {
     const [, list] = commandsOf(textWith({ host, port: 8080 }));
     expect(argumentsOf(list!.replace('$(cat', '$(echo'))).toContain(`${expected}api/v1/time-logs`);
     expect(textWith({ host, port: 8080 })).toContain(`\nTry it: ${expected}docs\n`);
-  });
-
-  it('does not mention /docs if it is off', () => {
-    expect(textWith({ apiDocs: false })).not.toContain('/docs');
   });
 });
 

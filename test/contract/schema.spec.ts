@@ -98,16 +98,6 @@ describe('the migrations', () => {
     );
   });
 
-  it("land in the schema that a host's DataSource names", async () => {
-    const host = await open();
-    await host.query('create schema elsewhere');
-    const dataSource = await open({ schema: 'elsewhere' });
-    await dataSource.runMigrations({ transaction: 'each' });
-    expect(await tablesOf(dataSource, 'elsewhere')).toEqual(TABLES);
-    expect(await tablesOf(dataSource, 'public')).toEqual([]);
-    expect(await differences(dataSource)).toEqual([]);
-  });
-
   it('make the schema of schema.txt (to write it: WRITE_SCHEMA=1 npm test -- test/contract/schema.spec.ts)', async () => {
     await migrate({ url: database.url, migrations });
     const dataSource = await open();

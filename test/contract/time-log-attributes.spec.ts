@@ -103,15 +103,6 @@ describe('attributes in the store', () => {
     await published(log, 'created');
   });
 
-  it('keeps a log without attributes, which has no such property', async () => {
-    const [one, other] = [newLog(), newLog({ attributes: { other: 1 } })];
-    await Promise.all([one, other].map((log) => store.repository.record([log])));
-    const found = await store.repository.get(one.id, ALL_PROJECTS);
-    expect(found).toEqual(one);
-    expect('attributes' in found!).toBe(false);
-    expect(!('attributes' in (await logsOf(one))[0]!)).toBe(true);
-  });
-
   it('returns the items of a page with the values of the logs', async () => {
     const projectId = randomUUID();
     const logs = [

@@ -20,15 +20,6 @@ describe('the store adds a batch', () => {
     return logs.toReversed();
   };
 
-  it('of 1000 logs with all their values, and the count', async () => {
-    const projectId = randomUUID();
-    const batch = Array.from({ length: 1000 }, (_, index) =>
-      newLog({ projectId, duration: 0.1 + index, description: `'${index}", {}\n\\` }),
-    );
-    await store.repository.record(batch);
-    expect(await storedIn(projectId)).toEqual(batch);
-  });
-
   it('as a whole or not at all', async () => {
     const projectId = randomUUID();
     const [known, ...others] = newBatch(projectId, 1, 2, 3);
@@ -78,14 +69,5 @@ describe('the store adds a batch', () => {
       REUSED,
     );
     expect((await storedIn(projectId)).length).toBe(4);
-  });
-
-  it('once during concurrent retries', async () => {
-    const [projectId, key] = [randomUUID(), newKey()];
-    const batches = Array.from({ length: 20 }, () => newBatch(projectId, 1, 2, 3));
-    const answers = await Promise.all(batches.map((batch) => recordAllOnce(store.repository, batch, key)));
-    const ids = idsOf(await storedIn(projectId));
-    expect(ids.length).toBe(3);
-    for (const answer of answers) expect(answer).toEqual(ids);
   });
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { newGate } from '../support/gate.js';
 import { LOG } from '../support/requests.js';
 import {
   connectionOptions,
@@ -140,17 +139,5 @@ describe('batches in PostgreSQL', () => {
     expect(before).toBe(21 + 3_000);
     expect(await settled({ deadline: 600_000 })).toEqual([]);
     expect(await totalOf(projectId)).toBe(before + 4_000);
-  });
-
-  it('in transactions with hooks wait for each other, and delay no other change', async () => {
-    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS);
-    const [commit, work] = [newGate(), () => Promise.resolve()];
-    const batches = [() => commit.opened, work].map((some) =>
-      repository.transact(some, undefined, 'ada', undefined, 10),
-    );
-    expect(repository.queueLength).toBe(1);
-    await repository.transact(work);
-    commit.open();
-    await Promise.all(batches);
   });
 });

@@ -150,20 +150,6 @@ describe('corrections and deletions', () => {
       expect([made, others]).toEqual([await store.repository.get(log.id, ALL_PROJECTS), []]);
       await expectLogs(log.projectId, [made!], String(made!.duration));
     });
-
-    it('in a transaction, which also gets it', async () => {
-      const log = await added(VALUES);
-      const other = corrected(log, { duration: 2 });
-      await store.repository.transact(async (transaction) => {
-        const writes = store.repository.within(transaction);
-        expect(await writes.get(log.id, ALL_PROJECTS)).toEqual(log);
-        expect(await writes.correct(other, ALL_PROJECTS, undefined, log)).toEqual(other);
-        expect(await writes.get(log.id, ALL_PROJECTS)).toEqual(other);
-        await expect(writes.correct(log, ALL_PROJECTS, undefined, log)).rejects.toMatchObject(CHANGED);
-        await expect(writes.delete(log.id, ALL_PROJECTS, undefined, log)).rejects.toMatchObject(CHANGED);
-      });
-      expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(other);
-    });
   });
 
   it('finds the first log of a key as it was answered, even if corrected or deleted', async () => {

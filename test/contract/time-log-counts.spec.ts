@@ -563,66 +563,6 @@ describe('changes that wait', () => {
     await fold();
     expect(await rows()).toEqual(before);
   });
-
-  it.each([1, 3])(
-    'leave no row when one statement has deleted what another has inserted, as parts %p and 2',
-    async (deletion) => {
-      await fold();
-      const rows = () =>
-        dataSource.query<object[]>(`select of_all, project_id, month from time_log_months
-          union all select of_all, project_id, decade from time_log_decades order by 1, 2, 3`);
-      /** Parts have random numbers, by which folds merge them. */
-      const renumber = async (part: number) => {
-        for (const table of ['months', 'decades'])
-          await dataSource.query(`update time_log_${table} set part = ${part} where part > 3`);
-      };
-      const before = await rows();
-      await dataSource.query(
-        `insert into time_logs select id, '00000000-0000-0000-0000-000000000009', 1.5, '', date '0001-01-01' + (n - 2000) * 500
-           from (${logsFrom(2000, 5000)}) log (id, project_id, n)`,
-      );
-      await renumber(2);
-      await dataSource.query('delete from time_logs where duration = 1.5');
-      await renumber(deletion);
-      while ((await fold(700)) >= 700) await expectRight(LOGS);
-      expect(await parts()).toBe(0);
-      expect(await rows()).toEqual(before);
-      await expectRight(LOGS);
-    },
-  );
-
-  it('leave no row when a large statement has inserted what others have deleted some at a time', async () => {
-    await fold();
-    await dataSource.query(
-      `insert into time_logs select id, project_id, 1.5, '', date '0001-01-01' + (n - 2000) * 500
-         from (${logsFrom(2000, 5000)}) log (id, project_id, n)`,
-    );
-    for (let first = 2000; first < 7000; first += 1000)
-      await dataSource.query(`delete from time_logs using (${logsFrom(first, 1000)}) log (same)
-        where id = same and duration = 1.5`);
-    // Each fold takes a thousand changes, and some rows of the part.
-    while ((await fold(1000)) >= 1000);
-    const zeros = `(select count(*)::integer from time_log_months where total = 0)
-      + (select count(*)::integer from time_log_decades where total = 0)`;
-    expect([await parts(), await one(zeros)]).toEqual([0, 0]);
-    await expectRight(LOGS);
-  });
-
-  it('wait while a snapshot is older than the last fold, until they are many', async () => {
-    await fold();
-    const reader = await begin('REPEATABLE READ');
-    await reader.query('select 1');
-    await dataSource.query(`insert into time_logs ${logsFrom(2000, 10)}`);
-    expect(await fold()).toBe(10);
-    await dataSource.query(`insert into time_logs ${logsFrom(3000, 10)}`);
-    expect(await fold()).toBe(0);
-    for (let first = 100_000; first < 112_000; first += 4_000)
-      await dataSource.query(`insert into time_logs ${logsFrom(first, 4_000)}`);
-    expect(await fold()).toBeGreaterThan(8_192);
-    await dataSource.query(`insert into time_logs ${logsFrom(4000, 10)}`);
-    await reader.commitTransaction();
-    expect(await fold()).toBe(10);
-  });
 });
 
 it('a sum is of one moment, also during a fold', async () => {

@@ -219,18 +219,6 @@ describe('the feed publishes changes by SQL', () => {
     ).toEqual([{ count, ids: count }]);
   });
 
-  it('to its place by hand: never before one that a reader has passed', async () => {
-    const [id, last] = [await write(), await write()];
-    await expectEvents(['created 1', 'created 2']);
-    const place = (await settled()).at(-1)!.id;
-    await set('position = 1', id);
-    await expectEvents(['created 1'], place);
-    await set('position = 5, duration = 2', last);
-    await expectEvents(['created 1', 'corrected 2'], place);
-    await set('position = default', id);
-    await expectEvents(['corrected 2', 'created 1'], place);
-  });
-
   it.each(['REPEATABLE READ', 'SERIALIZABLE'])(
     'in a %s transaction whose snapshot is older than a move of positions: it comes after it',
     async (isolation) => {

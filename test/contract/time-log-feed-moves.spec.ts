@@ -170,17 +170,6 @@ describe('after a move of the database', () => {
     expect([await note(), await isDefaultPlain()]).toEqual([noted, true]);
   });
 
-  it('and a default that somebody has set back, no position comes twice', async () => {
-    await start();
-    await move();
-    const place = await placeOfReader();
-    await dataSource.query(
-      'alter table time_logs alter column position set default pg_current_xact_id()::text::bigint',
-    );
-    await start();
-    expect(await readOn(place)).toBeGreaterThan(2n * RANGE);
-  });
-
   it('by a restore, positions move every time, and beyond what the backup has noted', async () => {
     await start();
     await move();
@@ -193,20 +182,6 @@ describe('after a move of the database', () => {
     await move({ unreachedPosition: String(10n * RANGE), unreachedAt: anHourAgo });
     await write();
     expect((await newest()) - 11n * RANGE).toBeGreaterThan(HOUR);
-  });
-
-  it('positions move in the transaction that brings rows, whose triggers wait for its end', async () => {
-    await dataSource.query(
-      `create function nothing() returns trigger language plpgsql as 'begin return null; end';
-       create constraint trigger late after insert on time_logs deferrable initially deferred
-         for each row execute function nothing()`,
-    );
-    await dataSource.transaction(async ({ queryRunner }) => {
-      await write(queryRunner);
-      await keepTimeLogPositions(queryRunner!);
-    });
-    await write();
-    expect((await newest()) / RANGE).toBe(1n);
   });
 
   it.each(['REPEATABLE READ', 'SERIALIZABLE'] as const)(

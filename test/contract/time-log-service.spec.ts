@@ -1,8 +1,4 @@
-import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ExportService } from '../../src/export/index.js';
-import { FeedService } from '../../src/feed/index.js';
-import { TotalsService } from '../../src/totals/index.js';
 import {
   type ChangeOptions,
   normalizedValues,
@@ -11,7 +7,6 @@ import {
   TimeLogIds,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
-import { eventually } from '../support/eventually.js';
 import {
   ALL_PROJECTS,
   entityTagOf,
@@ -113,26 +108,6 @@ describe('TimeLogService', () => {
     expect(after).toHaveBeenCalledTimes(4);
   });
 
-  it.each([undefined, '', ' a', 'é', 'a'.repeat(256), 7])('rejects %p instead of a key', async (text) => {
-    await expect(
-      service.recordOnce(values, { caller: 'Ada', text } as { caller: string; text: string }),
-    ).rejects.toMatchObject({
-      code: 'VALIDATION_ERROR',
-      message: 'Idempotency-Key must be 1 to 255 printable ASCII characters',
-    });
-    expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
-  });
-
-  it.each([undefined, null, 'a', { text: 'a' }, { caller: '', text: 'a' }])(
-    'rejects the key %p, which has no owner',
-    async (key) => {
-      await expect(service.recordOnce(values, key as never)).rejects.toMatchObject({
-        code: 'VALIDATION_ERROR',
-        message: 'Idempotency-Key is only for callers with an id',
-      });
-    },
-  );
-
   describe('of a batch', () => {
     const key = { caller: 'Ada', text: 'key' };
     const second = { ...values, duration: 3 };
@@ -146,28 +121,6 @@ describe('TimeLogService', () => {
       });
       expect(await service.recordAll([])).toEqual([]);
       expect(await service.recordAllOnce([], key)).toEqual({ logs: [], isReplay: false });
-    });
-
-    it('returns the logs of the first batch to retries with its key', async () => {
-      const first = await service.recordAllOnce([values, second], key);
-      expect(first.isReplay).toBe(false);
-      expect(await service.recordAllOnce([values, second], key)).toEqual({ ...first, isReplay: true });
-      const reused = { code: 'IDEMPOTENCY_KEY_REUSED' };
-      await expect(service.recordAllOnce([second, values], key)).rejects.toMatchObject(reused);
-      await expect(service.recordOnce(values, key)).rejects.toMatchObject(reused);
-      await expect(service.recordAllOnce([values], {} as never)).rejects.toMatchObject({
-        message: 'Idempotency-Key is only for callers with an id',
-      });
-    });
-
-    it('rejects invalid values with their places, and records none', async () => {
-      const batch = [{ ...values, duration: 0, date: '' }, values, { ...values, attributes: {} }];
-      const message =
-        'timeLogs[0].duration must be a positive number; timeLogs[0].date must be an existing day in the form YYYY-MM-DD; timeLogs[2]: unknown field: attributes';
-      const error = { code: 'VALIDATION_ERROR', message };
-      await expect(service.recordAll(batch)).rejects.toMatchObject(error);
-      await expect(service.recordAllOnce(batch, key)).rejects.toMatchObject(error);
-      expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
     });
 
     it('rejects all logs if the access excludes the project of one, after it has checked them', async () => {
@@ -297,52 +250,5 @@ describe('TimeLogService', () => {
     jest.restoreAllMocks();
     const left = await service.get(log.id).catch((error: unknown) => error);
     expect(left).toMatchObject(method === 'delete' ? NOT_FOUND : { duration: 9 });
-  });
-
-  it('neither records nor corrects invalid values', async () => {
-    const log = await service.record(values);
-    const error = { code: 'VALIDATION_ERROR' };
-    await expect(service.correct(log.id, { ...values, duration: 0 })).rejects.toMatchObject(error);
-    await expect(service.record({ ...values, duration: 0 })).rejects.toMatchObject(error);
-    expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({ logs: [log], total: 1 });
-  });
-
-  it('records values that an object has by getters', async () => {
-    class Entry {
-      get projectId() {
-        return values.projectId;
-      }
-      get duration() {
-        return values.duration;
-      }
-      get date() {
-        return values.date;
-      }
-    }
-    expect(await service.record(new Entry())).toMatchObject({ duration: 2, date: values.date });
-  });
-
-  it('takes plain objects, in any spelling, or none, as do the services of totals, feed and exports', async () => {
-    const { projectId } = values;
-    const log = await service.record(values);
-    const found = { logs: [log], total: 1 };
-    expect(await service.list()).toEqual(found);
-    expect(await service.list({}, {})).toEqual(found);
-    expect(await service.list({ period: Period.of('2026-02-01') })).toEqual({ logs: [], total: 0 });
-    const period = { from: '2026-01-31T12:00Z' };
-    const projectIds = [projectId, projectId.toLowerCase()];
-    expect(await service.list({ projectIds, period }, { limit: 1 })).toEqual(found);
-    expect(await service.list({ projectIds: [] }, { number: 2 })).toEqual({ logs: [], total: 0 });
-    expect(await service.list({ projectIds: [projectId] }, {}, { access: [projectId] })).toEqual(found);
-    const options = { access: [projectId], caller: new (class {})(), deadline: undefined };
-    expect(await service.get(log.id.toUpperCase(), options)).toEqual(log);
-    expect(await service.list(runInNewContext('({ projectIds: undefined })') as object)).toEqual(found);
-    expect(await new TotalsService(store.totals).totals()).toMatchObject({ whole: { count: 1 } });
-    const use = () => Promise.resolve('used');
-    expect(await new ExportService(store.exports).export({}, 'csv', use)).toBe('used');
-    const feed = new FeedService(store.feed);
-    const events = () => feed.events(undefined, 1, { projectIds: [projectId] });
-    await eventually(async () => expect(await events()).toHaveLength(1));
-    await service.delete(log.id);
   });
 });

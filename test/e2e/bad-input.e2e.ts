@@ -176,32 +176,6 @@ describe('queries that are not percent-encoded UTF-8', () => {
       expect(messageOf(answer)).toContain(`unknown parameter: projectId${text} `);
     }
   });
-
-  it.each(['GET', 'DELETE'])('are refused by %s of one log, which has none', async (method) => {
-    for (const text of texts) {
-      const answer = await send(app, `${TIME_LOGS}/${randomUUID()}?${text}=${text}`, { method });
-      expect([answer.status, messageOf(answer)]).toEqual([400, `unknown parameter: ${text}`]);
-    }
-  });
-
-  it('are refused if their bytes are not encoded', async () => {
-    const authorization = `Authorization: Bearer ${app.token}`;
-    const head = rawRequest(`GET ${TIME_LOGS}?projectId=\xff HTTP/1.1`, 'Host: localhost', authorization);
-    expect((await sendBytes(app, Buffer.from(head, 'latin1')))?.status).toBe(400);
-  });
-});
-
-describe('conditions on the request', () => {
-  it.each([
-    ['If-None-Match', '"x"'],
-    ['If-Modified-Since', 'Fri, 31 Dec 9999 23:59:59 GMT'],
-    ['If-Unmodified-Since', 'Thu, 01 Jan 1970 00:00:00 GMT'],
-    ['Range', 'bytes=0-1'],
-  ])('change no answer: %s: %s', async (name, value) => {
-    for (const path of ['/health', '/livez', TIME_LOGS]) {
-      expect((await send(app, path, { headers: { [name]: value } })).status).toBe(200);
-    }
-  });
 });
 
 describe('SQL', () => {

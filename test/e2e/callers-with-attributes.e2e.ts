@@ -239,39 +239,35 @@ describe('reads', () => {
   });
 });
 
-it.each([
-  '653247040368672769',
-  '9007199254740993',
-  '-9007199254740992',
-  '9007199254740992.5',
-  '1e17',
-  '1e400',
-])('stores and binds no number that JavaScript would round: %s', async (number) => {
-  const message = 'attributes must not contain a number above 9007199254740991 in magnitude: use a string';
-  const own = await pathOf(boss, ADA);
-  for (const attributes of [{ level: 0 }, { note: 0 }, { note: [{ a: [0] }] }]) {
-    const json = JSON.stringify({ ...LOG, attributes }).replace(/:(\[?)0/, `:$1${number}`);
-    expect(json).toContain(number);
-    for (const [method, path, body] of [
-      ['POST', '', json],
-      ['PUT', own, json],
-      ['PATCH', own, json],
-    ] as const)
-      expect(await outcomeOfText(boss, method, path, body)).toEqual([400, message]);
-    expect(await outcomeOfText(boss, 'POST', '/batch', `{"timeLogs":[${json}]}`)).toEqual([
-      400,
-      `timeLogs[0].${message}`,
-    ]);
-  }
-  expect(await attributesOf(own)).toEqual(ADA);
-  const { code, stderr } = await runHere(
-    'token',
-    ['create', '--name', 'x', '--attribute', `level=${number}`],
-    settings,
-  );
-  expect(code).not.toBe(0);
-  expect(stderr).toContain('--attribute: attributes.level must be at most 9007199254740991 in magnitude');
-});
+it.each(['653247040368672769', '9007199254740992.5'])(
+  'stores and binds no number that JavaScript would round: %s',
+  async (number) => {
+    const message = 'attributes must not contain a number above 9007199254740991 in magnitude: use a string';
+    const own = await pathOf(boss, ADA);
+    for (const attributes of [{ level: 0 }, { note: 0 }, { note: [{ a: [0] }] }]) {
+      const json = JSON.stringify({ ...LOG, attributes }).replace(/:(\[?)0/, `:$1${number}`);
+      expect(json).toContain(number);
+      for (const [method, path, body] of [
+        ['POST', '', json],
+        ['PUT', own, json],
+        ['PATCH', own, json],
+      ] as const)
+        expect(await outcomeOfText(boss, method, path, body)).toEqual([400, message]);
+      expect(await outcomeOfText(boss, 'POST', '/batch', `{"timeLogs":[${json}]}`)).toEqual([
+        400,
+        `timeLogs[0].${message}`,
+      ]);
+    }
+    expect(await attributesOf(own)).toEqual(ADA);
+    const { code, stderr } = await runHere(
+      'token',
+      ['create', '--name', 'x', '--attribute', `level=${number}`],
+      settings,
+    );
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('--attribute: attributes.level must be at most 9007199254740991 in magnitude');
+  },
+);
 
 it('gives a token that an earlier version has bound to a rounded number nothing', async () => {
   const own = await pathOf(boss, { ...ADA, level: 1 });

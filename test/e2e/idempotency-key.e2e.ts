@@ -60,9 +60,6 @@ describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
   });
 
   it.each([
-    ['empty', 'Idempotency-Key: ', FAULT],
-    ['of 256 characters', `Idempotency-Key: ${'a'.repeat(256)}`, FAULT],
-    ['with a tab', 'Idempotency-Key: a\tb', FAULT],
     ['beyond ASCII', 'Idempotency-Key: é', FAULT],
     ['repeated', 'Idempotency-Key: a\r\nidempotency-KEY: a', 'Idempotency-Key must not be repeated'],
   ])('refuses a key %s', async (_what, header, message) => {

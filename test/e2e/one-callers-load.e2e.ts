@@ -108,13 +108,6 @@ describe('while one caller asks for long sums over 30 connections', () => {
     expect(gates).toHaveLength(COSTLY_READS);
   });
 
-  it('a short sum by day runs at once', async () => {
-    const sum = sums(app.token, `projectId=${PROJECT}&by=day&from=2026-01-01&to=2026-01-31`);
-    await eventually(() => expect(gates).toHaveLength(COSTLY_READS + 1));
-    gates.at(-1)!.open();
-    expect(await sum).toBe(200);
-  });
-
   it('the costly read of another caller comes next', async () => {
     const others = hold('page_time_log_project_sums');
     const other = sums(app.token, 'by=project');
@@ -128,37 +121,6 @@ describe('while one caller asks for long sums over 30 connections', () => {
   });
 });
 
-it('one caller gets all of its long sums', async () => {
-  const gates = hold('page_time_log_group_sums');
-  const asked = Array.from({ length: 30 }, () => askForSums(app.token, LONG));
-  await eventually(() => expect(gates).toHaveLength(COSTLY_READS));
-  const statuses = (await openAll(gates, asked)).map(({ status }) => status);
-  expect(statuses).toEqual(statuses.map(() => 200));
-});
-
-it('a request that waits too long for costly reads is refused, and says when to try again', async () => {
-  const hurried = await startTestApp({ limits: { ...limits, deadline: 500 } });
-  const gate = newGate();
-  const { costlyReads } = hurried.app.get(TypeOrmTimeLogRepository);
-  const others = Array.from({ length: COSTLY_READS }, () => costlyReads.run('busy', () => gate.opened));
-  const statements: string[] = [];
-  const unwatch = aroundStatements(hurried.dataSource, (sql, run) => {
-    statements.push(sql);
-    return run();
-  });
-  try {
-    const answer = await send(hurried, `${TIME_LOGS}/totals?${LONG}`);
-    expect(outcome(answer)).toEqual([503, refusal('SERVICE_UNAVAILABLE', expect.any(String) as never)]);
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    expect(statements.filter((sql) => sql.includes('group_sums'))).toEqual([]);
-  } finally {
-    gate.open();
-    await Promise.all(others);
-    unwatch();
-    await hurried.close();
-  }
-});
-
 describe('while large lists of one caller are formed', () => {
   const gate = newGate();
   const large: Promise<unknown>[] = [];
@@ -169,13 +131,6 @@ describe('while large lists of one caller are formed', () => {
   afterAll(async () => {
     gate.open();
     await Promise.all(large);
-  });
-
-  it('small ones are answered over HTTP, as logs and as events, and over TCP', async () => {
-    expect((await list(app, 'limit=100')).status).toBe(200);
-    expect((await send(app, `${TIME_LOGS}/events?limit=100`)).status).toBe(200);
-    const page = await overTransport(client).list({ accessToken: app.token, query: { limit: 100 } });
-    expect(page).toMatchObject({ answer: { success: true } });
   });
 
   it('large ones wait, over HTTP, as logs and as events, and over TCP', async () => {
@@ -197,18 +152,6 @@ describe('while large lists of one caller are formed', () => {
     expect([logs, events]).toMatchObject([{ status: 200 }, { status: 200 }]);
     expect(message).toMatchObject({ answer: { success: true } });
   });
-});
-
-it('far pages of one caller take half of the connections, and the next list runs at once', async () => {
-  const gates = hold('page_time_logs');
-  const asked = Array.from({ length: 12 }, () => list(app, 'page=200'));
-  await eventually(() => expect(gates).toHaveLength(5));
-  const next = list(app, `projectId=${PROJECT}`);
-  await eventually(() => expect(gates).toHaveLength(6));
-  gates.at(-1)!.open();
-  expect((await next).status).toBe(200);
-  const statuses = (await openAll(gates, asked)).map(({ status }) => status);
-  expect(statuses).toEqual(statuses.map(() => 200));
 });
 
 describe('corrections', () => {

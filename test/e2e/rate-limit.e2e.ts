@@ -58,12 +58,6 @@ describe('with RATE_LIMIT=4/hour', () => {
     }
   });
 
-  it('gives each token a quota of its own, declared ones too', async () => {
-    await spender();
-    for (const token of DECLARED)
-      expect(limitsIn(await list({ port: app.port, token }))[1]).toMatch(/^"default";r=3;/);
-  });
-
   it('refuses before a body is read or looked at', async () => {
     const { authorization } = await spender();
     const json = { 'content-type': 'application/json', authorization };
@@ -106,11 +100,6 @@ describe('with RATE_LIMIT=4/hour', () => {
         '429' in route.operation.responses ? POLICY : null,
       ]);
     }
-  });
-
-  it('serves routes without a limit to a token that has used up its quota', async () => {
-    const headers = await spender();
-    for (const path of ['/health', '/livez']) expect((await send(app, path, { headers })).status).toBe(200);
   });
 });
 

@@ -256,25 +256,6 @@ describe('the relay', () => {
     expect([order(sink), host.lines]).toEqual([[after.id], []]);
   });
 
-  it('publishes each project in order if another instance also runs after the clock went back', async () => {
-    const sink = new MemorySink();
-    const hosts = [await start(sink), await start(sink)];
-    const projects = Array.from({ length: 4 }, () => randomUUID());
-    const holders = new Set<string>();
-    const logs: TimeLog[] = [];
-    await eventually(async () => {
-      for (const host of hosts)
-        logs.push(...(await Promise.all(projects.map((project) => record(host, project)))));
-      const [row] = await sql<{ holder: string }>(
-        `update time_log_relays set leased_until = now() + interval '1 hour' returning holder`,
-      );
-      if (row) holders.add(row.holder);
-      expect(holders.size).toBe(2);
-    });
-    await arrived(sink, logs.length);
-    await expectOrder(sink, projects);
-  });
-
   it('measures by how much it is behind, also where nobody publishes', async () => {
     const begun = performance.now();
     const { sink, host } = await startWithOne();

@@ -164,19 +164,6 @@ describe('a webhook', () => {
     },
   );
 
-  it('that is back and refuses an event is logged with the name of the event', async () => {
-    await start();
-    receiver.behave = answer(500);
-    const first = randomUUID();
-    await record(first);
-    await eventually(() => expect(host.lines).toHaveLength(1));
-    const second = randomUUID();
-    receiver.behave = to(second, answer(500));
-    await record(second);
-    await eventually(() => expect(host.lines.at(-1)).toContain(`of the project ${second}`));
-    expect(receiver.kept.map(({ subject }) => subject)).toEqual([first]);
-  });
-
   it('is obeyed as to when it wants an event again', async () => {
     await start({ times: { ...TIMES, longest: HOUR } });
     receiver.behave = answer(503, { 'retry-after': '3600' });
@@ -184,13 +171,6 @@ describe('a webhook', () => {
     await eventually(() => expect(receiver.attempts).toHaveLength(1));
     for (let renewal = 0; renewal < 3; renewal++) await renewed();
     expect(receiver.attempts).toHaveLength(1);
-  });
-
-  it('is obeyed no longer than the longest pause', async () => {
-    await start();
-    receiver.behave = answer(503, { 'retry-after': '3600' });
-    await record();
-    await eventually(() => expect(receiver.attempts.length).toBeGreaterThan(2));
   });
 
   it('may be received by the lines of docker/BROKERS.md, which refuse a forged event', async () => {

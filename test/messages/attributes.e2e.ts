@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
 import { z } from 'zod';
-import { TimeLogClient } from '../../libs/time-log-client/src/index.js';
-import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
 import { CopyingPipe, hostDataSource, portOf, tcpPortOf, useHosts } from '../host/embedded.js';
@@ -20,7 +18,6 @@ const ATTRIBUTES = z
 describe('a host with a schema of attributes, over TCP', () => {
   const hosts = useHosts();
   let proxy: ClientProxy;
-  let url: string;
   let testClient: TestClient;
   let http: TestClient;
 
@@ -34,7 +31,6 @@ describe('a host with a schema of attributes, over TCP', () => {
       { hasMessages: true, prepare: (it) => it.useGlobalPipes(new CopyingPipe()) },
     );
     proxy = tcpClient(tcpPortOf(app));
-    url = `http://127.0.0.1:${portOf(app)}`;
     testClient = overTransport(proxy, () => undefined);
     http = overHttp(portOf(app));
   });
@@ -100,19 +96,5 @@ describe('a host with a schema of attributes, over TCP', () => {
         meta: { count: 3, duration: 3 * duration },
       },
     });
-  });
-
-  it('is asked through both clients, which have them in their types', async () => {
-    const values = { ...LOG, projectId: randomUUID(), attributes: { minutes: '2' } };
-    const messages = new TimeLogMessageClient({ proxy, token: 'none' });
-    expect((await messages.record(values)).attributes).toEqual({ minutes: 2 });
-    const client = new TimeLogClient({ baseUrl: url, token: 'none' });
-    const { id } = await client.record(values);
-    expect((await client.get(id)).attributes?.minutes).toBe(2);
-    await client.correct(id, { ...values, attributes: { minutes: '3' } });
-    for await (const event of client.events()) {
-      if (event.type !== 'time-log.deleted' && event.data.id === id)
-        expect(event.data.attributes?.minutes).toBe(3);
-    }
   });
 });

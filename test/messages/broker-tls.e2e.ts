@@ -22,14 +22,13 @@ const OPTIONS = {
 const inFolder = useFolder('time-logs-tls-');
 const withCa = (name: string) => `?cafile=${encodeURIComponent(inFolder(name))}`;
 let received = '';
-let receivedWithoutTls = '';
 let end = () => undefined as unknown;
 beforeAll(async () => {
   await writeFile(inFolder('ca'), CERTIFICATE);
   await writeFile(inFolder('other'), OTHER_CERTIFICATE);
 });
 afterEach(() => {
-  received = receivedWithoutTls = '';
+  received = '';
   end();
 });
 
@@ -59,21 +58,7 @@ function serveNats(socket: Socket, members: object = {}): TLSSocket {
   return secure;
 }
 
-/** Ends a connection when the client is connected: earlier, it would wait for 20 s. */
-const endAfterPing = (secure: TLSSocket) =>
-  secure.on('data', (data) => String(data).includes('PING') && secure.end());
-
 const listenAsNats = () => listen(createTcpServer((socket) => void serveNats(socket)));
-
-/** Pretends to have TLS, and answers each PING without it. */
-function pretendTls(socket: Socket, tlsAvailable: unknown): void {
-  socket.on('data', (data) => {
-    receivedWithoutTls += String(data);
-    if (String(data).includes('PING')) socket.write('PONG\r\n');
-    if (String(data).includes('PUB')) socket.destroy();
-  });
-  socket.write(infoOf({ tls_available: tlsAvailable }));
-}
 
 /** A server with TLS that ends a connection after its first bytes, before the handshake of AMQP. */
 const listenAsRabbit = () =>
@@ -160,55 +145,4 @@ describe.each([
     const reason = await outageOf(urlOf(port, withCa('gone')), () => rm(inFolder('gone')));
     expect(reason).toMatch(/gone doesn't exist|ENOENT/);
   });
-});
-
-it.each([
-  ['messages', natsOutage, 1],
-  ['messages', natsOutage, 'true'],
-  ['events', eventsOutage, {}],
-])('sends no %s to a NATS server that pretends to have TLS', async (_purpose, outageOf, value) => {
-  const port = await listen(createTcpServer((socket) => pretendTls(socket, value)));
-  for (const url of [`tls://ada:sesame@127.0.0.1:${port}`, `nats://127.0.0.1:${port}${withCa('ca')}`])
-    expect(await outageOf(url)).toMatch(/no TLS on this port/);
-  expect(receivedWithoutTls).toBe('');
-});
-
-/** Runs a receiver of messages, whose CA is known, until a condition holds. */
-async function receiveUntil(port: number, condition: () => boolean): Promise<void> {
-  const server = new NatsServer(new URL(`tls://ada:sesame@127.0.0.1:${port}${withCa('ca')}`), OPTIONS);
-  const listening = server.listen(() => undefined);
-  await eventually(() => expect(condition()).toBe(true));
-  await listening;
-  await server.close();
-}
-
-it('connects again, but not to a NATS server that pretends to have TLS', async () => {
-  let connections = 0;
-  const port = await listen(
-    createTcpServer((socket) => {
-      connections++;
-      if (connections % 2 === 1) pretendTls(socket, 1);
-      else if (connections === 2) endAfterPing(serveNats(socket));
-      else serveNats(socket);
-    }),
-  );
-  await receiveUntil(port, () => receivedWithoutTls !== '' || received.split('CONNECT').length === 3);
-  expect(receivedWithoutTls).toBe('');
-});
-
-it('verifies a NATS server that another one has announced against the host of the URL', async () => {
-  let announced = 0;
-  const other = createTcpServer((socket) => {
-    announced++;
-    serveNats(socket);
-  });
-  await once(other.listen(0, '127.0.0.1'), 'listening');
-  const connect_urls = [`localhost:${(other.address() as AddressInfo).port}`];
-  const first = createTcpServer((socket) => {
-    endAfterPing(serveNats(socket, { connect_urls }));
-    first.close();
-  });
-  const port = await listen(first);
-  await receiveUntil(port, () => announced > 0 && received.split('CONNECT').length === 3);
-  other.close();
 });

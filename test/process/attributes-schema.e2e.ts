@@ -1,11 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { lastLineOf } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
-import { DOCUMENT_TEXT, type OpenApiDocument } from '../support/open-api.js';
 import { LOG, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { unusedPort } from '../support/unused-port.js';
@@ -71,40 +70,6 @@ describe('the service with a schema of attributes', () => {
     const { body: csv } = await send(`${TIME_LOGS}/export`);
     expect(csv).toMatch(/^id,projectId,date,duration,description,createdAt,attributes\n/);
     expect(csv).toContain('""userId"":');
-  });
-
-  it('describes them and their filters', async () => {
-    const { body: served } = await send('/openapi.json');
-    const { paths, components } = served as OpenApiDocument;
-    const committed = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
-    const { $schema, ...schema } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as { $schema: string };
-    expect($schema).toBeDefined();
-    expect(components.schemas.Attributes).toEqual(schema);
-    const { NewTimeLog } = components.schemas;
-    expect(NewTimeLog).toMatchObject({
-      properties: { attributes: { $ref: '#/components/schemas/Attributes' } },
-    });
-    expect(NewTimeLog!.required).toEqual(['projectId', 'duration', 'date', 'attributes']);
-    const added = ['attributes.userId', 'attributes.billable', 'attributes.tags'];
-    for (const [path, { get }] of Object.entries(paths)) {
-      const before = committed.paths[path]!.get?.parameters ?? [];
-      const isFiltered = [TIME_LOGS, `${TIME_LOGS}/totals`, `${TIME_LOGS}/export`].includes(path);
-      const names = (get?.parameters ?? []).slice(before.length).map((one) => 'name' in one && one.name);
-      expect([path, names]).toEqual([path, isFiltered ? added : []]);
-    }
-  });
-
-  it('filters lists, totals and exports by them', async () => {
-    const query = '?attributes.userId=ada&attributes.billable=true';
-    const page = await send(`${TIME_LOGS}${query}&limit=1`);
-    expect(page).toMatchObject({ status: 200, body: { data: [{ id: ids[0] }], meta: { total: 1 } } });
-    expect(await send(`${TIME_LOGS}/totals${query}`)).toMatchObject({
-      status: 200,
-      body: { meta: { count: 1, duration: LOG.duration } },
-    });
-    const { body: csv, headers } = await send(`${TIME_LOGS}/export${query}`);
-    expect((csv as string).split('\n').slice(1, -1)).toEqual([expect.stringContaining(ids[0]!)]);
-    expect(headers.has('last-event-id')).toBe(false);
   });
 
   it('takes and filters them by messages', async () => {

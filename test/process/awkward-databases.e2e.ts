@@ -48,52 +48,10 @@ describe('where row security hides rows, even from their owner', () => {
     });
     expect(await readdir(directory)).toEqual([]);
   });
-
-  it('a backup of a role that it does not apply to has all rows', async () => {
-    const { code, stdout } = await run('backup', [join(directory, 'file')], {
-      DATABASE_URL: database.superuserUrl,
-    });
-    expect([code, stdout]).toEqual([0, expect.stringContaining('time_logs 1500 rows')]);
-  });
-});
-
-it('a backup with durations beyond any double is restored, and new ones are refused again', async () => {
-  const file = join(directory, 'file');
-  const check = `select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'time_logs_duration_is_within_double'`;
-  const [definition] = await sql(check);
-  await sql('alter table time_logs drop constraint time_logs_duration_is_within_double');
-  await sql(`update time_logs set duration = 1e400`);
-  expect(await run('backup', [file], here())).toMatchObject({ code: 0 });
-  const target = await createMigratedDatabase();
-  // The rows of a restore wait for the end of the transaction to be checked by this.
-  await queryOnce(
-    target.url,
-    'alter table time_logs add constraint last foreign key (id) references time_logs initially deferred',
-  );
-  try {
-    expect(await run('restore', [file], { DATABASE_URL: target.url })).toMatchObject({ code: 0 });
-    expect(
-      await queryOnce(target.url, 'select count(*)::int as n from time_logs where duration = 1e400'),
-    ).toEqual([{ n: 1_500 }]);
-    expect(await queryOnce(target.url, check)).toEqual([definition]);
-    await expect(queryOnce(target.url, 'update time_logs set duration = 1e401')).rejects.toMatchObject({
-      code: '23514',
-    });
-  } finally {
-    await target.drop();
-  }
 });
 
 describe('where the disk is full', () => {
   beforeEach(() => sql(`update time_logs set date = '2020-01-31'`));
-
-  const refusal = {
-    code: 1,
-    stdout: '',
-    stderr: expect.stringMatching(
-      /could not extend file: No space left on device: free space on the disk of the database, and try again\n$/,
-    ) as unknown,
-  };
 
   it('drop goes on with fewer logs at a time', async () => {
     await fillDisk('time_logs', 999);
@@ -105,17 +63,5 @@ describe('where the disk is full', () => {
       code: 0,
       stdout: 'the counts are correct: 0 logs\n',
     });
-  });
-
-  it('drop says what to do if even that does not help', async () => {
-    await fillDisk('time_logs', 99);
-    expect(await run('drop', ['2020-02-01'], here())).toEqual(refusal);
-    expect(await sql('select count(*)::int as n from time_logs')).toEqual([{ n: 1_500 }]);
-  });
-
-  it('forget says what to do', async () => {
-    await sql(`delete from time_logs; update time_log_deletions set deleted_at = '2020-01-01'`);
-    await fillDisk('time_log_deletions', 0);
-    expect(await run('forget', ['2020-01-02'], here())).toEqual(refusal);
   });
 });

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { access, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
@@ -8,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
-import { keepTimeLogPositions, entities, migrations, openDatabase, restore } from '../support/compiled.js';
+import { openDatabase } from '../support/compiled.js';
 import { useFolder } from '../support/fixtures.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
@@ -171,23 +169,6 @@ describe('backup and restore by DATABASE_URL', () => {
     for (const database of databases) await database.drop();
   });
 
-  it('write the same file whatever the settings of the server, and restore it after migrations', async () => {
-    const [{ url: target }, odd] = [await emptyDatabase(), fresh()];
-    const name = new URL(target).pathname.slice(1);
-    await withSql(target, async (sql) => {
-      const settings = [`timezone = 'Asia/Kathmandu'`, `datestyle = 'SQL, DMY'`, `bytea_output = 'escape'`];
-      for (const setting of [...settings, `statement_timeout = '1min'`])
-        await sql.query(`alter database ${name} set ${setting}`);
-    });
-    expect((await run('restore', [saved], { DATABASE_URL: target })).code).toBe(0);
-    expect((await run('backup', [odd], { DATABASE_URL: target })).code).toBe(0);
-    // Only the place of the feed is another one.
-    const [was, is] = [await textOf(saved), await textOf(odd)];
-    const withoutNotes = (text: string) => text.replace(/,"notes":\{[^}]+\}/, '');
-    expect(withoutNotes(is)).toBe(withoutNotes(was));
-    expect(withoutNotes(is)).not.toBe(is);
-  });
-
   it('refuse a target with rows, and add none', async () => {
     const target = await migrated();
     await withSql(target, (sql) => addRows(sql, 1, 3));
@@ -281,53 +262,6 @@ describe('backup and restore by DATABASE_URL', () => {
     );
     expect(outcome).toEqual(refused('interrupted: nothing was restored\n'));
     expect(Object.values(await withSql(target, everything)).flat()).toEqual([]);
-  });
-
-  it('do not cut a commit that is under way, whose end nobody would know', async () => {
-    const target = await migrated();
-    await withSql(target, (sql) =>
-      sql.query(
-        `create table waiting ();
-         create function wait() returns trigger language plpgsql as
-           'begin perform pg_advisory_xact_lock_shared(1); return null; end';
-         create constraint trigger wait after insert on waiting deferrable initially deferred
-           for each row execute function wait()`,
-      ),
-    );
-    const stop = new AbortController();
-    const lastly: typeof keepTimeLogPositions = async (runner, notes) => {
-      await keepTimeLogPositions(runner, notes);
-      await runner.query('set constraints wait deferred; insert into waiting default values');
-    };
-    const options = { url: target, entities, migrations, afterRestore: lastly, report: () => undefined };
-    const rows = await whileItWaits(
-      target,
-      'select pg_advisory_xact_lock(1)',
-      () => restore({ ...options, file: saved, signal: stop.signal }),
-      (_restoring, _waiter, holder) => {
-        stop.abort();
-        return holder.query('rollback');
-      },
-    );
-    expect(rows).toMatchObject({ time_logs: ODD_ROWS.length });
-    expect(await withSql(target, everything)).toMatchObject(await withSql(source, everything));
-  });
-
-  it('end at once where a backup is interrupted whose database says nothing', async () => {
-    const [file, silent] = [fresh(), createServer(() => undefined).listen(0, '127.0.0.1')];
-    try {
-      await once(silent, 'listening');
-      const { port } = silent.address() as AddressInfo;
-      const stop = new AbortController();
-      const env = { DATABASE_URL: `postgres://127.0.0.1:${port}/none` };
-      const saving = run('backup', [file], env, stop.signal);
-      await once(silent, 'connection');
-      stop.abort();
-      expect(await saving).toEqual(refused('interrupted: nothing was saved\n'));
-      await expect(access(`${file}.part`)).rejects.toThrow('ENOENT');
-    } finally {
-      silent.close();
-    }
   });
 
   it.each([

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { chown, copyFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -26,13 +25,6 @@ const MAIN = `console.log(JSON.stringify(process.argv.slice(2)));`;
 
 describe('what npm start compiles', () => {
   const file = useFolder('time-logs-built-');
-  /** Runs the command of npm run build. */
-  const build = async () => {
-    const { scripts } = JSON.parse(await readFile(file('package.json'), 'utf8')) as {
-      scripts: { build: string };
-    };
-    await run('sh', ['-c', scripts.build], { cwd: file() });
-  };
   /** Returns the number of compilations that were just necessary. */
   const compilations = async () => {
     await rm(file('compilations'), { force: true });
@@ -69,15 +61,6 @@ describe('what npm start compiles', () => {
     expect(lines(stderr)).toEqual(['compiling, which takes some ten seconds']);
   });
 
-  it('runs with its arguments, and alone has standard output', async () => {
-    await writeFile(file('src/other.ts'), '2');
-    const args = [file('libs/build/run.mjs'), 'dist/src/main.js', '--help', 'two words'];
-    expect(await run(process.execPath, args, { cwd: tmpdir() })).toEqual({
-      stdout: '["--help","two words"]\n',
-      stderr: 'compiling, which takes some ten seconds\n',
-    });
-  });
-
   (process.getuid?.() === 0 && process.platform === 'linux' ? it : it.skip)(
     'belongs to the owner of the project where root compiles (skipped for others)',
     async () => {
@@ -98,12 +81,6 @@ describe('what npm start compiles', () => {
     expect(await compilations()).toBe(0);
   });
 
-  it('is all of it where npm run build asks for it', async () => {
-    await rm(file('compilations'), { force: true });
-    await build();
-    expect(await readFile(file('compilations'), 'utf8')).toMatch(/^.+\n$/);
-  });
-
   it.each(['src/main.ts', 'libs/errors/src/index.ts', 'tsconfig.json', 'package.json', 'package-lock.json'])(
     'is all of it after a change of %s, also where the file looks old',
     async (name) => {
@@ -113,14 +90,6 @@ describe('what npm start compiles', () => {
       expect(await compilations()).toBe(1);
     },
   );
-
-  it('has the OpenAPI document and the SQL of the schema, as they are', async () => {
-    for (const name of ASSETS) {
-      await writeFile(file(name), `changed: ${name}`);
-      expect(await compilations()).toBe(1);
-    }
-    for (const name of ASSETS) expect(await readFile(file(`dist/${name}`), 'utf8')).toBe(`changed: ${name}`);
-  });
 
   it('is all of it again after a build that failed', async () => {
     await writeFile(file('src/main.ts'), `${MAIN}\n\n`);
@@ -140,13 +109,5 @@ describe('what npm start compiles', () => {
     await rm(file('slow'));
     expect(outcomes.map(({ stdout }) => stdout)).toEqual(['["ran"]\n', '["ran"]\n']);
     expect(await readFile(file('compilations'), 'utf8')).toBe('one\n');
-  });
-
-  it('is compiled after a compilation that was killed', async () => {
-    await mkdir(file('dist/.lock'));
-    const killed = new Date(Date.now() - 10_000);
-    await utimes(file('dist/.lock'), killed, killed);
-    await rm(file('dist/.inputs'));
-    expect(await compilations()).toBe(1);
   });
 });

@@ -3,11 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { openDataSource, plainOptions } from '../../src/database/setup/index.js';
 import { CERTIFICATE, KEY, OTHER_CERTIFICATE } from '../support/certificates.js';
 import { runHere } from '../support/commands-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
-import { queryOnce } from '../support/postgres-cluster.js';
 import { createTestDatabase } from '../support/test-database.js';
 
 /** The length and the code of a request for TLS (PostgreSQL, message formats). */
@@ -93,27 +91,4 @@ it.each([
 it.each(['', 'sslmode=disable', 'ssl=0'])('connects without TLS with ?%s', async (query) => {
   expect(await migrateWith(query)).toMatchObject({ code: 0 });
   expect(connections.encrypted).toBe(0);
-});
-
-it('uses the schema of options, with a limit of time', async () => {
-  await queryOnce(database.url, 'create schema hours');
-  const query = 'options=-c%20search_path%3Dhours&connect_timeout=60';
-  expect(await migrateWith(query)).toMatchObject({ code: 0 });
-  expect(
-    await queryOnce(database.url, `select to_regclass('hours.time_logs') is not null as "isThere"`),
-  ).toEqual([{ isThere: true }]);
-});
-
-it('uses the server, role and name of the query', async () => {
-  const { username, pathname } = new URL(database.url);
-  const [host, port] = address().split(':');
-  const query = `host=${host}&port=${port}&user=${username}&password=sesame&application_name=from%20the%20URL`;
-  const dataSource = await openDataSource(plainOptions(`postgres://eve@db.invalid${pathname}?${query}`));
-  try {
-    expect(
-      await dataSource.query(`select current_user as role, current_setting('application_name') as name`),
-    ).toEqual([{ role: username, name: 'from the URL' }]);
-  } finally {
-    await dataSource.destroy();
-  }
 });

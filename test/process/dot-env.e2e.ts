@@ -68,12 +68,6 @@ describe('a .env in the project', () => {
     );
   });
 
-  it('does not speak where the environment says nothing on purpose', async () => {
-    await writeDotEnv({ DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.url });
-    const { stderr } = await start({ DATABASE_URL: '' });
-    expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: needs DATABASE_URL/);
-  });
-
   it('is refused where it cannot be read', async () => {
     const unreadable = refused(`${inProject('.env')}: must be a readable file in UTF-8\n`);
     // As `echo PORT=1 > .env` writes it in PowerShell 5.

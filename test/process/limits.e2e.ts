@@ -5,7 +5,7 @@ import { loadConfig } from '../support/compiled.js';
 import { DECLARED_TOKEN } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import { answersIn, sendRaw } from '../support/raw-http.js';
-import { create, createAll, idOf, LOG, outcome, refusal, sendBytes } from '../support/requests.js';
+import { create, createAll, idOf, LOG, outcome, refusal } from '../support/requests.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { startTestApp } from '../support/test-app.js';
 
@@ -39,8 +39,6 @@ describe('the limits of the service', () => {
     service = { ...started, token: DECLARED_TOKEN };
   });
 
-  const head = `POST /api/v1/time-logs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DECLARED_TOKEN}\r\nContent-Type: application/json`;
-
   it('bound the body', async () => {
     const small = { ...LOG, description: 'a'.repeat(1_800) };
     await eventually(async () => expect((await create(service, small)).status).toBe(201));
@@ -52,18 +50,6 @@ describe('the limits of the service', () => {
       413,
       refusal('PAYLOAD_TOO_LARGE', 'the request body must be at most 3000 bytes'),
     ]);
-  });
-
-  it('bound the headers', async () => {
-    const answer = await sendBytes(service, `${head}\r\nX: ${'a'.repeat(5_000)}\r\n\r\n`);
-    expect(answer?.status).toBe(431);
-  });
-
-  it('bound the time for the headers and for the body', async () => {
-    // The client waits for as long as the service would with its own limits.
-    const begun = [head, `${head}\r\nContent-Length: 9\r\n\r\n{`];
-    const answers = await Promise.all(begun.map((bytes) => sendBytes(service, bytes)));
-    expect(answers.map((answer) => answer?.status)).toEqual([408, 408]);
   });
 
   it('end a connection whose request was answered before its body had come, without a second answer', async () => {

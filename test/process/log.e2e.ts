@@ -44,20 +44,6 @@ const create = (service: Target, description: string, requestId: string) =>
   post(service, { ...LOG, description }, { 'x-request-id': requestId });
 
 describe('the log', () => {
-  it('has the lines of the embedded PostgreSQL at every start and end only at `debug`', async () => {
-    const postgresLines = async (level: string) => {
-      const { end, written } = await startHere({ DATA_DIR: inFolder('data'), LOG_LEVEL: level });
-      await end();
-      return linesOf(written.log).filter(({ context }) => context === 'PostgreSQL');
-    };
-    expect(await postgresLines('info')).toEqual([]);
-    const lines = await postgresLines('debug');
-    expect(lines).toContainEqual(
-      expect.objectContaining({ msg: expect.stringContaining('is ready to accept') }),
-    );
-    expect(new Set(lines.map(({ level }) => level))).toEqual(new Set(['debug']));
-  });
-
   it('has a line of its own for each event, whatever a request holds: no line ends, no escape codes', async () => {
     const forged = '{"level":"fatal","msg":"forged"}';
     const { text, lines } = await logOf(async (service) => {

@@ -190,14 +190,6 @@ describe('a database of version 0.3', () => {
     }
   });
 
-  it('has the functions of a new database, and its owner can restore them from a dump', async () => {
-    const texts = `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace order by 1`;
-    const functions = await owner.query<{ text: string }[]>(texts);
-    expect(functions.length).toBeGreaterThan(0);
-    expect(functions).toEqual(await queryOnce(target.url, texts));
-    for (const { text } of functions) await owner.query(text);
-  });
-
   it('has no counts of zero, which 0.3 has left', async () => {
     const [row] = await owner.query<object[]>(
       `select (select count(*)::integer from time_log_months where total = 0) as months,

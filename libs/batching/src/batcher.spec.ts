@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Batcher, type BatcherLimits } from './batcher.js';
 
@@ -62,17 +61,6 @@ describe('Batcher', () => {
     }
     expect(runs.map(({ items }) => items)).toEqual([[2], [4, 6, 8], [10]]);
     expect(await Promise.all(outcomes)).toEqual(['even 2', 'even 4', 'even 6', 'even 8', 'even 10']);
-  });
-
-  it('runs items that arrived during a run in the asynchronous context of none', async () => {
-    const storage = new AsyncLocalStorage<string>();
-    const contexts: unknown[] = [];
-    batcher = new Batcher(async (items) => {
-      contexts.push(storage.getStore());
-      return items.map(() => '');
-    }, LIMITS);
-    await Promise.all([2, 4].map((item) => storage.run(`item ${item}`, () => batcher.add(item))));
-    expect(contexts).toEqual(['item 2', undefined]);
   });
 
   it('takes half of the items of the last run and the queue, so that all runs have one size', async () => {

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Limit } from './limit.js';
 
@@ -118,27 +117,5 @@ describe('Limit', () => {
     await expect(thrown).rejects.toThrow('at once');
     await runAll('b c');
     expect(begun).toEqual(['a', 'b', 'c']);
-  });
-
-  it('asks for its size at each start', async () => {
-    let size = 0;
-    limit = new Limit(() => size, WAIT_MS);
-    await runAll('a b c');
-    expect(begun).toEqual([]);
-    size = 2;
-    await runAll('d');
-    expect(begun).toEqual(['a', 'b']);
-  });
-
-  it('runs a waiting task in its own asynchronous context', async () => {
-    const context = new AsyncLocalStorage<string>();
-    const seen: unknown[] = [];
-    const see = (name: string) =>
-      context.run(name, () => limit.run(name, async () => void seen.push(context.getStore())));
-    await runAll('a b');
-    const waiting = see('c');
-    await end('a');
-    await waiting;
-    expect(seen).toEqual(['c']);
   });
 });

@@ -110,12 +110,6 @@ describe('iterateLogs', () => {
     expect(listed).toBeGreaterThan(gaveUp);
   });
 
-  it('finds the last log at the front after many earlier ones were deleted', async () => {
-    const list = new FakeList(300);
-    const before = list.logs.map(({ id }) => id);
-    expect(await idsOf(iterateLogs(list.reader([{ remove: 49, at: 0 }]), 50))).toEqual(before);
-  });
-
   it('rejects if the last log is deleted', async () => {
     const list = new FakeList(300);
     await expect(idsOf(iterateLogs(list.reader([{ remove: 50, at: 0 }]), 50))).rejects.toMatchObject({
@@ -123,12 +117,6 @@ describe('iterateLogs', () => {
       code: 'LIST_CHANGED',
       message: 'the last listed log was deleted: list again',
     });
-  });
-
-  it('requests no more pages than needed if the loop is remaining', async () => {
-    const list = new FakeList(300);
-    for await (const { id } of iterateLogs(list.reader(), 50)) if (id === '60') break;
-    expect(list.requests).toHaveLength(2);
   });
 });
 
@@ -147,12 +135,5 @@ describe('pageFrom', () => {
         },
       ),
     );
-  });
-
-  it('returns a page of 1000 with over 900 further logs, in lists of a million', () => {
-    for (let index = 999; index < 1_000_000; index += 997) {
-      const { page, limit } = pageFrom(index, 1_000);
-      expect(page * limit - index).toBeGreaterThan(900);
-    }
   });
 });

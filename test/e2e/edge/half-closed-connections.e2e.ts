@@ -101,19 +101,6 @@ describe('a client that closes its side after the request', () => {
     },
   );
 
-  it('gets the response to a request of HTTP/1.0, and to the second one of a connection', async () => {
-    const old = await open(app);
-    const oldAnswers = readAll(old);
-    old.end(textOf(app, LIST).replace('HTTP/1.1', 'HTTP/1.0'));
-    expect(statusesOf(await oldAnswers)).toEqual([200]);
-    const client = await open(app);
-    const answers = readAll(client);
-    client.write(textOf(app, LIST));
-    await once(client, 'data');
-    client.end(textOf(app, CREATE));
-    expect(statusesOf(await answers)).toEqual([200, 201]);
-  });
-
   it.each([
     ['the headers', 'GET /health HTTP/1.1\r\nHost:'],
     ['the body', () => textOf(app, CREATE).slice(0, -1)],
@@ -124,35 +111,6 @@ describe('a client that closes its side after the request', () => {
     const [answer, ...more] = await answers;
     expectRefusal(answer!, REFUSED.malformed);
     expect(more).toEqual([]);
-  });
-
-  it('gets the responses to its complete requests if it closes it within a later one', async () => {
-    const release = holdStatements(app);
-    const client = await open(app);
-    const [answers, closed] = [readAll(client), connections.closed(client)];
-    client.end(textOf(app, LIST) + textOf(app, CREATE) + textOf(app, CREATE).slice(0, -1));
-    await connections.ended(client);
-    release();
-    expect(statusesOf(await answers)).toEqual([200, 201]);
-    await closed;
-  });
-
-  it('keeps no connection open if it closes it without a request', async () => {
-    const client = await open(app);
-    const answers = readAll(client);
-    client.end();
-    expect(await answers).toEqual([]);
-  });
-
-  it('leaves no connection open if it leaves without reading', async () => {
-    const release = holdStatements(app);
-    const client = await open(app);
-    client.write(textOf(app, LARGE_LIST));
-    const [ended, closed] = [connections.ended(client), connections.closed(client)];
-    client.destroy();
-    await ended;
-    release();
-    await closed;
   });
 });
 

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { authorized, edgeApp, exchange, expectCommon, REFUSED } from '../../support/edge.js';
-import { answersIn, rawRequest, sendRaw } from '../../support/raw-http.js';
+import { answersIn, sendRaw } from '../../support/raw-http.js';
 import { create, list, LOG, outcome, send, TIME_LOGS } from '../../support/requests.js';
 
 const app = edgeApp();
@@ -32,11 +30,6 @@ describe('every answer', () => {
       expectCommon(headers);
     },
   );
-
-  it('has an id that no other answer has', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(app, '/livez')));
-    expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(20);
-  });
 });
 
 describe('connections', () => {
@@ -57,26 +50,6 @@ describe('connections', () => {
       get('/nowhere', 'three') +
       get('/livez', 'four', 'Connection: close');
     expect(namesIn(await sendRaw(app.port, text))).toEqual(['200 one', '201 two', '404 three', '200 four']);
-  });
-
-  it('serve on after a request that was refused by a handler', async () => {
-    const headers = ['Host: x', 'X-Request-Id: one', 'Content-Type: text/plain', 'Content-Length: 5'];
-    const refused = rawRequest(`POST ${TIME_LOGS} HTTP/1.1`, ...headers);
-    const text = `${refused}hello${get('/health', 'two', 'Connection: close')}`;
-    expect(namesIn(await sendRaw(app.port, text))).toEqual(['401 one', '200 two']);
-  });
-
-  it.each(['websocket', 'h2c'])('are not upgraded to %s', async (protocol) => {
-    const upgrade = [`Upgrade: ${protocol}`, 'Connection: Upgrade'];
-    const socket = connect(app.port, '127.0.0.1');
-    let text = '';
-    for (const one of [get('/health', 'one', ...upgrade), get('/health', 'two')]) {
-      socket.write(one);
-      const [chunk] = (await once(socket, 'data')) as [Buffer];
-      text += chunk.toString();
-    }
-    socket.destroy();
-    expect(namesIn(text)).toEqual(['200 one', '200 two']);
   });
 
   it('carry no body in the refusal of HEAD', async () => {
