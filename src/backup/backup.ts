@@ -2,13 +2,12 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
-import type { QueryRunner } from 'typeorm';
+import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import {
+  type BackupFile,
   type BackupMetadata,
   headerLine,
-  type Migrations,
   migrationNames,
-  Progress,
   type RowCounts,
   ROWS_END,
   tableLine,
@@ -17,20 +16,16 @@ import {
 import {
   type Connection,
   type ConnectionOptions,
-  quotedList,
   tablesOf,
   TRANSACTION_SETTINGS,
   withConnection,
 } from './connection.js';
 
 /** The role of the URL must be allowed to read every table and the list of migrations. */
-export interface BackupOptions extends ConnectionOptions {
-  readonly migrations: Migrations;
+export interface BackupOptions extends ConnectionOptions, Pick<BackupFile, 'migrations' | 'report'> {
   /** Returns the metadata that the backup has for `afterRestore`. */
   readonly backupMetadata: (runner: QueryRunner) => Promise<BackupMetadata>;
   readonly target: Writable;
-  /** Called with the progress, many times per second. */
-  readonly report: (text: string) => void;
 }
 
 /**
@@ -39,53 +34,57 @@ export interface BackupOptions extends ConnectionOptions {
  * if the database is unavailable, or its schema is not that of this version.
  */
 export async function backup(options: BackupOptions): Promise<RowCounts> {
-  const progress = new Progress(options.report);
+  const counts: RowCounts = {};
   await withConnection(options, async (connection) => {
+    const { dataSource, runner } = connection;
     // The transaction ends with its connection.
-    await connection.runner.query('begin isolation level repeatable read read only');
-    await connection.runner.query(TRANSACTION_SETTINGS);
-    await requireCurrentSchema(connection.runner, migrationNames(options.migrations));
-    await pipeline(backupContent(connection, options, progress), createGzip(), options.target);
+    await runner.query('begin isolation level repeatable read read only');
+    await runner.query(TRANSACTION_SETTINGS);
+    await requireCurrentSchema(dataSource, runner, migrationNames(options.migrations));
+    await pipeline(backupContent(connection, options, counts), createGzip(), options.target);
   });
-  return progress.counts;
+  return counts;
 }
 
-async function requireCurrentSchema(runner: QueryRunner, names: readonly string[]): Promise<void> {
-  const [found] = (await runner.query(`select to_regclass('migrations') is not null as "exists"`)) as [
-    { exists: boolean },
-  ];
-  const applied = found.exists
-    ? ((await runner.query('select name from migrations order by id')) as { name: string }[]).map(
-        ({ name }) => name,
-      )
-    : [];
+async function requireCurrentSchema(
+  dataSource: DataSource,
+  runner: QueryRunner,
+  names: readonly string[],
+): Promise<void> {
+  const executed = await new MigrationExecutor(dataSource, runner).getExecutedMigrations();
+  // The latest is the first.
+  const applied = executed.map(({ name }) => name);
   const missing = names.filter((name) => !applied.includes(name));
-  // Those of version 0.3 come before ours.
-  const unknown = applied.slice(applied.findLastIndex((name) => names.includes(name)) + 1);
   if (missing.length > 0)
     throw new Error(`the database lacks the migrations ${missing.join(', ')}: run npm run migrate first`);
-  if (unknown.length > 0)
+  // Those of version 0.3 come before ours.
+  const newer = applied.slice(
+    0,
+    applied.findIndex((name) => names.includes(name)),
+  );
+  if (newer.length > 0)
     throw new Error(
-      `the database has the migrations ${unknown.join(', ')} of a newer version: use that version`,
+      `the database has the migrations ${newer.toReversed().join(', ')} of a newer version: use that version`,
     );
 }
 
-/** Yields the content of a backup in parts. */
+/** Yields the content of a backup in parts, and counts its rows. */
 async function* backupContent(
   { dataSource, runner, client }: Connection,
-  { migrations, backupMetadata }: Pick<BackupOptions, 'migrations' | 'backupMetadata'>,
-  progress: Progress,
+  { migrations, backupMetadata, report }: BackupOptions,
+  counts: RowCounts,
 ): AsyncGenerator<string | Buffer> {
   yield headerLine(migrations, await backupMetadata(runner));
-  for (const { name, quoted, columns } of tablesOf(dataSource)) {
+  for (const { name, columns, copied } of tablesOf(dataSource)) {
     yield tableLine(name, columns);
-    progress.add(name);
-    const copy = copyTo(`copy ${quoted} (${quotedList(dataSource, columns)}) to stdout`);
-    for await (const chunk of client.query(copy) as AsyncIterable<Buffer>) {
-      progress.add(name, chunk);
-      yield chunk;
+    counts[name] = 0;
+    for await (const chunk of client.query(copyTo(`copy ${copied(columns)} to stdout`))) {
+      const text = chunk as Buffer;
+      for (let at = text.indexOf(10); at !== -1; at = text.indexOf(10, at + 1)) counts[name]++;
+      report(`${name}: ${counts[name]} rows`);
+      yield text;
     }
-    yield ROWS_END;
+    yield `${ROWS_END}\n`;
   }
-  yield trailerLine(progress.counts);
+  yield trailerLine(counts);
 }

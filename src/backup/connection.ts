@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
 import type { ClientBase } from 'pg';
 import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
 import { Database } from '../database/index.js';
@@ -30,23 +31,19 @@ export interface Connection {
 }
 
 /**
- * Runs an action on a connection of its own, whose socket the signal closes, so that neither a lock nor a server that
- * does not respond delays a command that is stopped.
+ * Runs an action on a connection of its own, which the signal cuts, so that neither a lock nor a server that does not
+ * respond delays a command that is stopped.
  */
 export async function withConnection<T>(
   { url, setting, entities, signal }: ConnectionOptions,
   action: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const sockets: Socket[] = [];
-  const close = () => sockets.forEach((socket) => socket.destroy());
-  const ignoreSignal = () => signal?.removeEventListener('abort', close);
-  const stream = () => {
-    signal?.throwIfAborted();
-    const socket = new Socket();
-    sockets.push(socket);
-    return socket;
-  };
-  signal?.addEventListener('abort', close);
+  signal?.throwIfAborted();
+  const cut = new AbortController();
+  const onAbort = () => cut.abort();
+  const ignoreSignal = () => signal?.removeEventListener('abort', onAbort);
+  signal?.addEventListener('abort', onAbort);
+  const stream = () => addAbortSignal(cut.signal, new Socket());
   const options = { ...plainOptions(url), entities, poolSize: 1, extra: { stream } };
   const dataSource = await openDataSource(options, setting);
   const runner = dataSource.createQueryRunner();
@@ -66,20 +63,19 @@ interface Table {
   readonly name: string;
   readonly quoted: string;
   readonly columns: readonly string[];
+  /** Returns the table and columns in a COPY statement. */
+  readonly copied: (columns: readonly string[]) => string;
 }
 
 /** Returns the tables of all entities, in the same order in every version. */
 export function tablesOf(dataSource: DataSource): Table[] {
   const database = new Database(dataSource);
   return dataSource.entityMetadatas
-    .map(({ tableName, target, columns }) => ({
-      name: tableName,
-      quoted: database.table(target),
-      columns: columns.map(({ databaseName }) => databaseName),
-    }))
+    .map(({ tableName, target, columns }) => {
+      const quoted = database.table(target);
+      const copied = (names: readonly string[]) =>
+        `${quoted} (${names.map((name) => dataSource.driver.escape(name)).join()})`;
+      return { name: tableName, quoted, columns: columns.map((column) => column.databaseName), copied };
+    })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
-}
-
-export function quotedList({ driver }: DataSource, columns: readonly string[]): string {
-  return columns.map((column) => driver.escape(column)).join();
 }

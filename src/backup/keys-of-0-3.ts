@@ -1,31 +1,26 @@
 import type { SavedTable } from './backup-file.js';
 
 const NULL = '\\N';
+const KEPT = ['principal', 'text', 'fingerprint', 'created_at'];
+
+/** The columns of this version, and a function that makes a row with them of a saved one. */
+interface Conversion {
+  readonly columns: readonly string[];
+  readonly convert: (row: string) => string;
+}
 
 /**
- * Returns a table of a backup, and its rows in the text format of COPY, with the columns of this version. Keys of
- * version 0.3 have no column `logs`: it gets what the migration from 0.3 puts there.
+ * Returns how to convert the rows of a table in a backup. Keys of version 0.3 have no column `logs`: it gets what the
+ * migration from 0.3 puts there.
  */
-export function convertKeys(
-  saved: SavedTable,
-  rows: AsyncIterable<Buffer>,
-): { readonly columns: readonly string[]; readonly rows: AsyncIterable<Buffer | string> } {
-  const { table, columns } = saved;
-  if (table !== 'time_log_keys' || !columns.includes('replaced')) return { columns, rows };
-  const kept = ['principal', 'text', 'fingerprint', 'created_at'];
+export function conversionOf({ table, columns }: SavedTable): Conversion {
+  if (table !== 'time_log_keys' || !columns.includes('replaced')) return { columns, convert: (row) => row };
   const convert = (row: string) => {
     const fields = row.split('\t');
     const valueOf = (column: string) => fields[columns.indexOf(column)]!;
-    return [...kept.map(valueOf), logsOf(valueOf)].join('\t');
+    return [...KEPT.map(valueOf), logsOf(valueOf)].join('\t');
   };
-  return { columns: [...kept, 'logs'], rows: convertLines(rows, convert) };
-}
-
-async function* convertLines(
-  blocks: AsyncIterable<Buffer>,
-  convert: (row: string) => string,
-): AsyncGenerator<string> {
-  for await (const block of blocks) yield block.toString().replace(/.+/g, convert);
+  return { columns: [...KEPT, 'logs'], convert };
 }
 
 function logsOf(valueOf: (column: string) => string): string {

@@ -1,42 +1,35 @@
-import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
 import {
+  type BackupContent,
   type BackupFile,
   BackupFileError,
   type BackupMetadata,
-  Progress,
+  BYTES,
   readBackup,
   type RowCounts,
 } from './backup-file.js';
 import {
   type Connection,
   type ConnectionOptions,
-  quotedList,
   tablesOf,
   TRANSACTION_SETTINGS,
   withConnection,
 } from './connection.js';
-import { convertKeys } from './keys-of-0-3.js';
-
-interface CheckOptions extends Omit<BackupFile, 'progress'> {
-  /** Called with the progress, many times per second. */
-  readonly report: (text: string) => void;
-  readonly signal?: AbortSignal | undefined;
-}
+import { conversionOf } from './keys-of-0-3.js';
 
 /** Reads a whole backup. Throws BackupFileError if it cannot be restored. */
-export async function checkBackup({ report, signal, ...backup }: CheckOptions): Promise<void> {
-  const progress = new Progress(report, ' checked');
-  await readBackup({ ...backup, progress }, (_table, rows) =>
-    pipeline(rows, new Writable({ write: (_block, _encoding, done) => done() }), { signal }),
-  );
+export async function checkBackup({ report, ...file }: BackupFile): Promise<void> {
+  await readBackup({ ...file, report: (text) => report(`${text} checked`) }, async (_table, rows) => {
+    while (!(await rows.next()).done);
+  });
 }
 
-export interface RestoreOptions extends CheckOptions, ConnectionOptions {
+export interface RestoreOptions extends BackupFile, ConnectionOptions {
   /** Called at the end of the transaction with the metadata of the file. */
   readonly afterRestore: (runner: QueryRunner, metadata: BackupMetadata) => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -44,40 +37,44 @@ export interface RestoreOptions extends CheckOptions, ConnectionOptions {
  * rows. A column that an older backup lacks gets its default. Throws an Error with a message of one
  * line, and changes nothing, if a table has rows or the file is damaged.
  */
-export async function restore({ afterRestore, report, ...options }: RestoreOptions): Promise<RowCounts> {
-  const progress = new Progress(report);
-  await withConnection(options, async (connection) => {
+export async function restore({ afterRestore, signal, ...options }: RestoreOptions): Promise<RowCounts> {
+  return withConnection({ ...options, signal }, async (connection) => {
     const { runner, ignoreSignal } = connection;
     await runner.startTransaction();
     await runner.query(TRANSACTION_SETTINGS);
-    const metadata = await insertRows(connection, options, progress);
+    const { counts, metadata } = await insertRows(connection, options);
     await afterRestore(runner, metadata);
     // The outcome of an interrupted commit would be unknown.
     ignoreSignal();
     await runner.commitTransaction();
+    return counts;
   });
-  return progress.counts;
 }
 
 async function insertRows(
   { dataSource, runner, client }: Connection,
-  backup: Omit<BackupFile, 'progress'>,
-  progress: Progress,
-): Promise<BackupMetadata> {
+  backup: BackupFile,
+): Promise<BackupContent> {
   const tables = await lockEmptyTables(dataSource, runner);
-  const checks = await dropUnvalidatedChecks(runner, [...tables.values()]);
-  const metadata = await readBackup({ ...backup, progress }, async (saved, rows) => {
+  const checks = await dropUnvalidatedChecks(
+    runner,
+    [...tables.values()].map(({ quoted }) => quoted),
+  );
+  const content = await readBackup(backup, async (saved, rows) => {
     const table = tables.get(saved.table);
     if (table === undefined)
       throw new BackupFileError(`has the table ${saved.table}, which this version does not know`);
-    const current = convertKeys(saved, rows);
-    const copy = copyFrom(`copy ${table} (${quotedList(dataSource, current.columns)}) from stdin`);
-    await pipeline(current.rows, client.query(copy));
+    const { columns, convert } = conversionOf(saved);
+    const toBytes = async function* () {
+      for await (const block of rows)
+        yield Buffer.from(block.map((row) => `${convert(row)}\n`).join(''), BYTES);
+    };
+    await pipeline(toBytes, client.query(copyFrom(`copy ${table.copied(columns)} from stdin`)));
   });
   // ALTER TABLE fails while deferred constraints of new rows are pending.
   if (checks.length > 0) await runner.query('set constraints all immediate');
   for (const check of checks) await runner.query(check);
-  return metadata;
+  return content;
 }
 
 /** Drops NOT VALID checks, which old rows may violate. Returns statements that add them again. */
@@ -92,8 +89,8 @@ async function dropUnvalidatedChecks(runner: QueryRunner, tables: readonly strin
   return checks.map(({ add }) => add);
 }
 
-/** Locks all tables. Returns their quoted names by name. Throws if a table has rows. */
-async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Promise<Map<string, string>> {
+/** Locks all tables, and returns them by name. Throws if a table has rows. */
+async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner) {
   const tables = tablesOf(dataSource);
   for (const { name, quoted } of tables) {
     await runner.query(`lock table ${quoted} in share row exclusive mode`);
@@ -105,5 +102,5 @@ async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Pro
         `the database already holds ${found.rows} rows in ${name}: restore into an empty one (set another DATABASE_URL, or DATA_DIR)`,
       );
   }
-  return new Map(tables.map(({ name, quoted }) => [name, quoted]));
+  return new Map(tables.map((table) => [table.name, table]));
 }
