@@ -35,6 +35,7 @@ export {
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
+  type TransactionHandle,
 } from './domain/time-log.repository.js';
 export { type TimeLogFilterInput } from './domain/time-log-filter.js';
 export { isPlainObject, membersFault, textFault } from './domain/time-log.rules.js';
@@ -46,7 +47,6 @@ export {
   TimeLog,
   type TimeLogValues,
 } from './domain/time-log.js';
-export { type TransactionHandle } from './domain/transaction-handle.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';

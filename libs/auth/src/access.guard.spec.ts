@@ -7,12 +7,11 @@ import { PassportModule } from '@nestjs/passport';
 import { Test } from '@nestjs/testing';
 import passport from 'passport';
 import { of } from 'rxjs';
-import { AccessGuard, type HostAccess } from './access.guard.js';
+import { AccessGuard, type HostAccess, Scopes } from './access.guard.js';
 import { BearerAuthModule } from './bearer-auth.module.js';
 import type { BearerAuthOptions } from './bearer-auth.options.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import { type Caller, callerOf } from './caller.js';
-import { Scopes } from './route-access.js';
 
 class Handlers {
   @Scopes(['logs:read'])

@@ -1,12 +1,39 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
+import { type ExecutionContext, type CanActivate, Inject, Injectable, Optional } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { DomainError } from '../../errors/src/index.js';
-import { withinDeadline } from '../../strict-request/src/index.js';
+import { stateOf, withinDeadline } from '../../strict-request/src/index.js';
 import { BEARER_STRATEGY, type BearerStrategy, Credentials, type Decision } from './bearer.strategy.js';
-import { type Caller, type CallerResolver, storeCaller } from './caller.js';
-import { IS_PUBLIC, requiredScopes } from './route-access.js';
+import { validBounds } from './bounds.js';
+import type { Caller, CallerResolver } from './caller.js';
+
+/*
+ * The metadata of routes, which the guard reads. All builds in a process share the keys: otherwise the guard of one
+ * build would miss the scopes of another and let every caller pass.
+ */
+
+/** The metadata of public routes, which the guard and the edge read. */
+export const IS_PUBLIC = Reflector.createDecorator({ key: 'time-logs.open', transform: () => true });
+const RequiredScopes = Reflector.createDecorator<readonly string[]>({ key: 'time-logs.scopes' });
+/** Exempts a route or a controller, such as a health check, from the rate limit. */
+export const Unlimited = Reflector.createDecorator({ key: 'time-logs.unlimited', transform: () => true });
+
+/** Makes a route public: it needs no token, and neither does the list of methods of its path. */
+export function PublicRoute(): MethodDecorator {
+  return IS_PUBLIC();
+}
+
+/** Sets the scopes that a route or a controller requires. Without it any valid token is enough. */
+export function Scopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
+  return RequiredScopes(scopes);
+}
+
+/** Returns the scopes that a route requires. */
+export function requiredScopes(reflector: Reflector, context: ExecutionContext): readonly string[] {
+  const targets = [context.getHandler(), context.getClass()];
+  return reflector.getAllAndOverride<readonly string[] | undefined>(RequiredScopes.KEY, targets) ?? [];
+}
 
 /** Access control of a host application. It replaces bearer tokens. */
 export interface HostAccess {
@@ -112,4 +139,19 @@ export class AccessGuard implements CanActivate {
     challenge?.(scopes);
     throw new DomainError('FORBIDDEN', `the token lacks the scope ${scopes}`);
   }
+}
+
+/**
+ * Stores the caller with a request, or with the data of a message. Returns the stored caller, whose projects are
+ * distinct and in lower case. One with invalid bounds is bound to no project.
+ */
+function storeCaller(requestOrData: object, caller: Caller): Caller {
+  // A text has scopes as its parts, and a promise has none: both would let a request pass that they must not.
+  if (!Array.isArray(caller.scopes)) throw new Error('the scopes of a caller are not an array');
+  const isBound = caller.projects !== undefined || caller.attributes !== undefined;
+  // The spread omits properties that a host's caller inherits from its class.
+  const { id, scopes } = caller;
+  const stored = isBound ? { ...caller, id, scopes, ...validBounds(caller) } : caller;
+  stateOf(requestOrData).caller = stored;
+  return stored;
 }

@@ -1,6 +1,15 @@
 /* Authentication, scopes and rate limits, so that no service has to write its own guard. */
 
-export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.guard.js';
+export {
+  AccessGuard,
+  HOST_ACCESS,
+  HOST_GUARD,
+  type HostAccess,
+  IS_PUBLIC,
+  PublicRoute,
+  Scopes,
+  Unlimited,
+} from './access.guard.js';
 export { BearerAuthModule } from './bearer-auth.module.js';
 export { TokenVerifier } from './bearer-auth.options.js';
 export {
@@ -16,4 +25,3 @@ export { anyVerifier, CachedVerifier, type Verification } from './cached.verifie
 export { type Caller, callerOf, type CallerResolver, MessageCaller } from './caller.js';
 export { MAX_PROJECTS, UUID } from './project-ids.js';
 export { rateLimit } from './rate-limit.js';
-export { IS_PUBLIC, PublicRoute, Scopes, Unlimited } from './route-access.js';

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { rateLimit } from './rate-limit.js';
-import { Unlimited } from './route-access.js';
+import { Unlimited } from './access.guard.js';
 
 class Limited {
   route(): string {

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import type { BearerAuthOptions } from './bearer-auth.options.js';
 import { DomainError } from '../../errors/src/index.js';
-import { Unlimited } from './route-access.js';
+import { Unlimited } from './access.guard.js';
 
 /** The maximum number of requests of a caller in a window of time. */
 export interface Quota {

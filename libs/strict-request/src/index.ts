@@ -1,9 +1,7 @@
 /* Strict input: no unknown fields, validated values, and limits on size, nesting and time. */
 
-export { headerValues } from './header-values.js';
-export { MAX_JSON_DEPTH, isJsonObject } from './json-body.js';
-export { Omittable, Rule } from './constraints.js';
 export {
+  headerValues,
   applyRules,
   type Caller,
   parseRequestId,
@@ -20,6 +18,8 @@ export {
   stateOf,
   withinDeadline,
 } from './request-state.js';
+export { MAX_JSON_DEPTH, isJsonObject } from './json-body.js';
+export { Omittable, Rule, checkBody, type FixedMembers } from './validate.js';
 export {
   MergePatch,
   StrictBody,
@@ -29,5 +29,4 @@ export {
 } from './strict-request.decorators.js';
 export { type BatchShape, StrictBatch } from './strict-batch.js';
 export { MessageData, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
-export { checkBody, type FixedMembers } from './validate.js';
 export { Drainable } from './drainable.js';

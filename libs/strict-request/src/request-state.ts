@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { DomainError, type Fault } from '../../errors/src/index.js';
 
@@ -135,4 +136,18 @@ const WELL_FORMED_ID = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
 /** Returns the id of a request if it is well-formed, else undefined. */
 export function parseRequestId(value: unknown): string | undefined {
   return typeof value === 'string' && WELL_FORMED_ID.test(value) ? value : undefined;
+}
+
+/**
+ * Returns the values of the headers with a name, which is in lower case, in their order. `headers` of
+ * Node has only the first of some, and joins others; `headersDistinct` converts all names and values.
+ */
+export function headerValues({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index]!;
+    // The names of headers are not case-sensitive (RFC 9110, section 5.1).
+    if (header.length === name.length && header.toLowerCase() === name) values.push(rawHeaders[index + 1]!);
+  }
+  return values;
 }

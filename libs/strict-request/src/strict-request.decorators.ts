@@ -1,11 +1,9 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
-import { headerValues } from './header-values.js';
+import { propertiesOf, Rule, type RuleFunction, checkBody, type FixedMembers, validate } from './validate.js';
+import { headerValues, rulesOf, type Served, STATE } from './request-state.js';
 import { readJsonObject } from './json-body.js';
-import { rulesOf, type Served, STATE } from './request-state.js';
-import { checkBody, type FixedMembers, validate } from './validate.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
 // types are explicit because Nest 11 lacks the types that Nest 12 infers.

@@ -1,5 +1,4 @@
-import { isoText } from '../../time-log/domain/iso-text.js';
-import { createdAtOf, type TimeLog } from '../../time-log/domain/time-log.js';
+import { isoText, createdAtOf, type TimeLog } from '../../time-log/domain/time-log.js';
 import { CSV_COLUMNS, type ExportFormat } from './export-format.js';
 
 /** Returns a text as a field of CSV. An empty one has quotes: without them many readers take it for a missing value. */

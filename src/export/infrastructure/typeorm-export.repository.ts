@@ -3,8 +3,11 @@ import { type Snapshot, TextStatement } from '../../database/index.js';
 import { attributesIn, type TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
-import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
-import { type MatchingLogs, matchingLogs } from '../../time-log/infrastructure/attribute-condition.js';
+import {
+  projectsOf,
+  type MatchingLogs,
+  matchingLogs,
+} from '../../time-log/infrastructure/time-log-conditions.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { ExportRepository, type ExportRequest, type LogsOfMoment } from '../domain/export.repository.js';

@@ -1,5 +1,4 @@
-import { isoText } from '../../time-log/domain/iso-text.js';
-import { TimeLog } from '../../time-log/domain/time-log.js';
+import { isoText, TimeLog } from '../../time-log/domain/time-log.js';
 import { DEFAULT_EVENT_SOURCE } from '../../time-log/time-log.options.js';
 import { bodyOf, type TimeLogBody } from '../../time-log/api/time-log-bodies.js';
 import type { DeletedTimeLog, TimeLogEvent } from '../domain/time-log-event.js';

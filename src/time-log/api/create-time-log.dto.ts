@@ -1,7 +1,9 @@
+import { IsOptional } from 'class-validator';
+import { Rule, type FixedMembers } from '../../../libs/strict-request/src/index.js';
+import { idempotencyKeyFault } from '../domain/idempotency-key.js';
 import { faultOf } from '../../../libs/errors/src/index.js';
-import { type FixedMembers, Rule } from '../../../libs/strict-request/src/index.js';
-import { isoText } from '../domain/iso-text.js';
 import {
+  isoText,
   type AllTimeLogValues,
   type Attributes,
   createdAtOf,
@@ -42,4 +44,11 @@ export function valuesOf(body: CreateTimeLogDto, attributes: unknown): TimeLogVa
   return attributes === undefined
     ? body
     : { ...(body as TimeLogValues), attributes: attributes as Attributes };
+}
+
+/** The headers of a create, in addition to those of every request. */
+export class RecordTimeLogHeaders {
+  @IsOptional()
+  @Rule(idempotencyKeyFault)
+  'Idempotency-Key'?: string;
 }

@@ -1,8 +1,7 @@
 import type { PageRequest } from '../domain/page-request.js';
 import type {} from '../domain/time-log.repository.js';
 import type { TimeLogItem, TimeLogItems } from '../domain/time-log-item.js';
-import { isoText } from '../domain/iso-text.js';
-import { createdAtOf, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';
+import { isoText, createdAtOf, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';
 
 /** A log in a response: every field and `createdAt`. */
 export type TimeLogBody = StoredTimeLog & Pick<TimeLogItem, 'createdAt'>;

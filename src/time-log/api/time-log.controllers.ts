@@ -30,15 +30,19 @@ import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { callOptionsOf, type ChangeOptions } from '../application/call-options.js';
-import { CorrectTimeLogDto, CreateTimeLogDto, fixedMembersOf, valuesOf } from './create-time-log.dto.js';
+import {
+  CorrectTimeLogDto,
+  CreateTimeLogDto,
+  fixedMembersOf,
+  valuesOf,
+  RecordTimeLogHeaders,
+} from './create-time-log.dto.js';
 import { LargeLists } from './large-lists.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { patchedValues } from './patch-time-log.js';
 import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from './record-time-logs.dto.js';
 import { listJson, logsJson } from './time-log-bodies.js';
-import { locationOf, pageLinks } from './links.js';
-import { RecordTimeLogHeaders } from './record-time-log.headers.js';
-import { sendJson, sendList, sendLog } from './send-response.js';
+import { locationOf, pageLinks, sendJson, sendList, sendLog } from './send-response.js';
 import { TimeLogRoutes } from './time-log-routes.js';
 
 /** Lists time logs. */

@@ -12,9 +12,8 @@ import {
 } from '../domain/time-log-access.js';
 import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
-import type { TimeLogFilter, TimeLogWrites } from '../domain/time-log.repository.js';
+import type { TimeLogFilter, TimeLogWrites, TransactionHandle } from '../domain/time-log.repository.js';
 import type { AllTimeLogValues } from '../domain/time-log.js';
-import type { TransactionHandle } from '../domain/transaction-handle.js';
 
 /** The caller of a method, and its access. */
 export interface CallOptions {

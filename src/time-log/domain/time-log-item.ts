@@ -1,5 +1,5 @@
-import { isoText } from './iso-text.js';
 import {
+  isoText,
   createdAtOf,
   type FieldTable,
   type StoredTimeLog,

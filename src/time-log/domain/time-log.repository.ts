@@ -5,7 +5,11 @@ import type { PageRequest } from './page-request.js';
 import type { Period } from './period.js';
 import type { TimeLogItems } from './time-log-item.js';
 import type { Attributes, StoredTimeLog, TimeLog } from './time-log.js';
-import type { TransactionHandle } from './transaction-handle.js';
+
+/** A transaction that a caller begins and ends, as the store knows it: with TypeORM its entity manager. */
+export interface TransactionHandle {
+  readonly queryRunner?: object | undefined;
+}
 
 /** A filter for logs: all or those of some projects, within a period of days. */
 export interface TimeLogFilter {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isoText, TimeLog, type TimeLogValues } from './time-log.js';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { expectedLog, expectedValues } from '../../../test/support/expected-logs.js';
-import { TimeLog, type TimeLogValues } from './time-log.js';
 
 const ID = '019c1370-4e1b-7abc-8def-0123456789ab';
 const INSTANT = Date.UTC(2026, 0, 31, 9, 30, 0, 123);
@@ -93,4 +94,25 @@ it('instanceof accepts only logs, not even the prototype, which TypeORM checks',
   expect(log instanceof TimeLog).toBe(true);
   const others: unknown[] = [values, Object.create(null), TimeLog.prototype, 'text', null, undefined];
   expect(others.filter((value) => value instanceof TimeLog)).toEqual([]);
+});
+
+describe('isoText', () => {
+  it('equals toISOString for every instant that an id can hold', () => {
+    // 48 bits of milliseconds reach past the year 9999: those years have a sign and six digits.
+    const instants = fc.array(fc.integer({ min: 0, max: 2 ** 48 - 1 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(instants, (all) => {
+        for (const milliseconds of all) {
+          for (const near of [milliseconds, milliseconds + 1]) {
+            expect(isoText(near)).toBe(new Date(near).toISOString());
+          }
+        }
+      }),
+    );
+  });
+
+  it.each(['1970-01-01T00:00:00.000Z', '2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z'])(
+    'is right at the start and end of a day: %s',
+    (text) => expect(isoText(Date.parse(text))).toBe(text),
+  );
 });

@@ -5,7 +5,7 @@ import { TIME_LOG_CHANGED } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import { NotStoredError } from './storage-errors.js';
-import { accessCondition } from './access-condition.js';
+import { accessCondition } from './time-log-conditions.js';
 
 /**
  * Corrects and deletes logs. A change occupies a connection while it waits for a locked log, so changes

@@ -2,8 +2,7 @@ import { type Database, PreparedStatement, type TextRow, TextStatement } from '.
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
-import { projectsOf } from './access-condition.js';
-import { attributeCondition, matchingLogs, type MatchingLogs } from './attribute-condition.js';
+import { projectsOf, attributeCondition, matchingLogs, type MatchingLogs } from './time-log-conditions.js';
 import { type CostlyReads, maxMonthRows } from './costly-reads.js';
 import type { ReadFields, TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';

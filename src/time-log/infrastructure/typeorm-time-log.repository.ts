@@ -10,10 +10,10 @@ import {
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
+  type TransactionHandle,
 } from '../domain/time-log.repository.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
-import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads } from './costly-reads.js';
@@ -23,7 +23,7 @@ import { TimeLogRows } from './time-log-rows.js';
 import { mapChangeError } from './storage-errors.js';
 import { lifetimeInterval } from './time-log-key.entity.js';
 import { TimeLogSweep } from './time-log-sweep.js';
-import { accessCondition } from './access-condition.js';
+import { accessCondition } from './time-log-conditions.js';
 import { restOf } from './rest-of.js';
 
 /** The optional provider of `WriteLimits`: `wait` is in milliseconds, `keyLifetime` in hours. */

@@ -1,7 +1,7 @@
 import type { AttributeType } from '../../time-log/domain/attributes.js';
 import type { PageRequest } from '../../time-log/domain/page-request.js';
 import type { Period } from '../../time-log/domain/period.js';
-import type { MatchingLogs } from '../../time-log/infrastructure/attribute-condition.js';
+import type { MatchingLogs } from '../../time-log/infrastructure/time-log-conditions.js';
 import type { GroupedAttribute, Grouping } from '../domain/totals.js';
 
 /** The first and the last day of the period of `date`. Weeks start on Monday, and 0001-01-01 was a Monday. */
