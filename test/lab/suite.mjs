@@ -35,18 +35,12 @@ const SUITES = {
     ],
   },
   soak: { options: ['--testMatch', '**/test/lab/soak/soak.load.ts', '--runInBand'], files: [] },
-  specs: { files: ['test/lab/bench/.*[.]spec', 'test/lab/test-environment'] },
+  specs: { files: ['test/lab/test-environment'] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
 };
 /** Programs: folder in `test/lab`, and file. */
 const PROGRAMS = {
   corpora: ['corpora', 'corpora'],
-};
-const BENCHES = {
-  attributes: 'attributes',
-  dtos: 'dto-price',
-  figure: 'figure',
-  hooks: 'hook-price',
 };
 /** The suites of `all`: those with a verdict, except the containers. */
 const NIGHTLY = 'specs tools package brokers browser estate database fleet properties faults'.split(' ');
@@ -55,7 +49,7 @@ const [name, ...args] = process.argv.slice(2);
 if (name === 'all') runAll();
 else if (name in SUITES) runSuite(SUITES[name], args);
 else if (name in PROGRAMS) runProgram(...PROGRAMS[name], args);
-else if (name === 'bench' && args[0] in BENCHES) runProgram('bench', BENCHES[args[0]], args.slice(1));
+else if (name === 'bench' && args[0] === 'attributes') runProgram('bench', 'attributes', args.slice(1));
 else if (name === 'bench') runProgram('bench', 'bench', args);
 else {
   const names = ['all', ...Object.keys(SUITES), ...Object.keys(PROGRAMS)].sort();

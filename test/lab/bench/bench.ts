@@ -1,54 +1,144 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ProgressLine } from '../../../src/commands/progress-line.js';
 import { removeLibpqVariables } from '../../../src/process/config.js';
-import { type Options, parseOptions, USAGE, UsageError } from './options.js';
-import { report } from './report.js';
-import { faultsOf, type Results, textOf } from './results.js';
-import { run } from './run.js';
+import { storeToken } from '../tokens.js';
+import { Driver } from './driver.js';
+import { type Load, LOAD_NAMES, type LoadName, loadOf } from './loads.js';
+import { BASELINES, Program, type ProgramName } from './program.js';
+import { faultsOf, type Measurement, tableOf } from './report.js';
+import { expectSameAnswers, type Round, runRound } from './round.js';
+import { dataSetOf, type Owner, provide } from './seed.js';
 import { Server } from './server.js';
 
-removeLibpqVariables(process.env);
+const USAGE = `Usage: npm run bench -- [OPTION]...
+
+  --sizes LIST     logs in the database, such as 10k,1m (default), 100m
+  --only LIST      loads by the beginning of their names: ${LOAD_NAMES.join(', ')}
+  --programs LIST  of service, ${BASELINES.join(', ')} (all of them)
+  --older DIR      an earlier version of this project, built, for "CPU × older"
+  --seconds N      of a round of one program (5)
+  --rounds N       measured rounds of each program (3)`;
+
+const TOKEN_OF_BASELINES = 'a-constant-token-of-the-baselines';
+const UNITS = { '': 1, k: 1_000, m: 1_000_000 };
+
+const { values: given } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '10k,1m' },
+    only: { type: 'string', default: '' },
+    programs: { type: 'string', default: ['service', ...BASELINES].join() },
+    older: { type: 'string' },
+    seconds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '3' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+const sizes = given.sizes
+  .split(',')
+  .map((text) => parseInt(text) * UNITS[text.replace(/\d+/, '') as keyof typeof UNITS]);
+const prefixes = given.only.split(',');
+const loads = LOAD_NAMES.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
+const names = [...given.programs.split(','), ...(given.older ? ['older'] : [])] as ProgramName[];
+const [seconds, rounds] = [Number(given.seconds), Number(given.rounds)];
+const older = given.older && resolve(process.env.INIT_CWD ?? '.', given.older);
+
 const stop = new AbortController();
-const progress = new ProgressLine(process.stderr);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+const progress = new ProgressLine(process.stderr);
 
-try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options === undefined) console.log(USAGE);
-  else tell(await measure(options));
-} catch (error) {
-  progress.end();
-  process.exitCode = 1;
-  if (!stop.signal.aborted) console.error(error instanceof Error ? error.message : error);
-  if (error instanceof UsageError) console.error(`\n${USAGE}`);
-}
+if (given.help) console.log(USAGE);
+else await run();
 
-async function measure(options: Options): Promise<Results> {
+/** Measures everything that was asked for, size by size, and prints the table. */
+async function run(): Promise<void> {
+  removeLibpqVariables(process.env);
   const folder = await mkdtemp(join(tmpdir(), 'time-logs-bench-'));
-  const directory = options.data === undefined ? folder : resolve(options.data);
-  const { signal } = stop;
+  const server = await Server.open(folder);
+  const driver = new Driver();
+  const measurements: Measurement[] = [];
   try {
-    await mkdir(directory, { recursive: true });
-    const server = await Server.open(directory, signal);
-    try {
-      const results = await run(options, { server, folder, progress, signal });
-      if (options.json !== undefined) await writeFile(options.json, textOf(results));
-      return results;
-    } finally {
-      await server.stop();
-    }
+    for (const size of sizes) await measure(size, { server, driver, folder, measurements });
   } finally {
+    progress.end();
+    console.log(`Node ${process.versions.node}, PostgreSQL ${server.version}, rounds of ${seconds} s\n`);
+    console.log(tableOf(measurements));
+    driver.stop();
+    await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Prints the report. The run fails if any request has failed, since its figures are then misleading. */
-function tell(results: Results): void {
-  console.log(report(results));
-  if (results.measurements.some((measurement) => faultsOf(measurement).length > 0)) {
+  if (measurements.some((measurement) => faultsOf(measurement).length > 0)) {
     console.error('\nSome requests failed: see the last column.');
     process.exitCode = 1;
   }
+}
+
+interface Bench {
+  readonly server: Server;
+  readonly driver: Driver;
+  /** For what the programs print. */
+  readonly folder: string;
+  readonly measurements: Measurement[];
+}
+
+async function measure(size: number, { server, driver, folder, measurements }: Bench): Promise<void> {
+  const urls = new Map<Owner, string>();
+  const programs: Program[] = [];
+  try {
+    for (const name of names) {
+      const owner = name === 'service' || name === 'older' ? name : 'baseline';
+      const seeding = { size, older, progress, signal: stop.signal };
+      if (!urls.has(owner)) urls.set(owner, await provide(server, owner, seeding));
+      const databaseUrl = urls.get(owner)!;
+      const token = owner === 'baseline' ? TOKEN_OF_BASELINES : await storeToken(databaseUrl);
+      const begun = performance.now();
+      programs.push(
+        await Program.start({ name, databaseUrl, token, older, logFile: join(folder, `${name}.log`) }),
+      );
+      progress.printLine(`${name} started in ${Math.round(performance.now() - begun)} ms`);
+    }
+    const serviceUrl = urls.get('service')!;
+    const data = await dataSetOf(serviceUrl, size);
+    for (const name of loads) {
+      let load: Load = loadOf(name, data);
+      // A load of a caller of some projects has a token of its own.
+      if (load.projects) {
+        const requests = load.requests(await storeToken(serviceUrl, load));
+        load = { ...load, requests: () => requests };
+      }
+      const ours = programs.filter((program) => !load.isOurs || program.name === 'service');
+      if (load.path !== undefined && !load.isOurs) await expectSameAnswers(ours, load.path);
+      for (const [program, found] of await compare(
+        ours,
+        (one) => runRound({ server, driver, seconds }, load, one),
+        name,
+      ))
+        measurements.push({ size, name, load, program: program.name, rounds: found });
+    }
+  } finally {
+    await Promise.all(programs.map((program) => program.stop()));
+  }
+}
+
+/** Puts a load on each program in turn, in an order that rotates, after a round that does not count. */
+async function compare(
+  programs: readonly Program[],
+  runOne: (program: Program) => Promise<Round>,
+  name: LoadName,
+): Promise<Map<Program, Round[]>> {
+  const found = new Map(programs.map((program) => [program, [] as Round[]]));
+  for (const program of programs) await runOne(program);
+  for (let round = 0; round < rounds; round++)
+    for (let turn = 0; turn < programs.length; turn++) {
+      stop.signal.throwIfAborted();
+      const program = programs[(round + turn) % programs.length]!;
+      const one = await runOne(program);
+      found.get(program)!.push(one);
+      progress.printLine(
+        `${name}, round ${round + 1}, ${program.name}: ${Math.round(one.perSecond)} requests/s`,
+      );
+    }
+  return found;
 }

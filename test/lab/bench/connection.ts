@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { connect as connectOverTls } from 'node:tls';
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
+const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
+const END_OF_CHUNKS = Buffer.from('\r\n0\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
 
 /** Receives the outcomes of the requests of a connection. */
@@ -22,8 +24,10 @@ export class Connection {
   #isBusy = false;
   #status = 0;
   #head: Buffer = NOTHING;
-  /** Bytes of the body that are still to come; undefined while the head is. */
+  /** Bytes of the body that are still to come, Infinity if it comes in chunks; undefined while the head is. */
   #missing: number | undefined;
+  /** The last bytes of a body in chunks. */
+  #tail: Buffer = NOTHING;
 
   private constructor(
     private readonly socket: Socket,
@@ -34,24 +38,11 @@ export class Connection {
     socket.on('close', () => this.#fail('closed'));
   }
 
-  /** Opens a connection to loopback, over TLS where a CA is named (PEM); rejects where nobody listens. */
-  static open(
-    port: number,
-    listener: Listener,
-    { host = '127.0.0.1', ca }: { host?: string; ca?: string } = {},
-  ): Promise<Connection> {
-    return new Promise((resolve, reject) => {
-      const socket =
-        ca === undefined
-          ? connect({ port, host })
-          : connectOverTls({ port, host, ca, servername: 'localhost' });
-      socket.setNoDelay();
-      socket.once('error', reject);
-      socket.once(ca === undefined ? 'connect' : 'secureConnect', () => {
-        socket.off('error', reject);
-        resolve(new Connection(socket, listener));
-      });
-    });
+  /** Opens a connection to loopback; rejects where nobody listens. */
+  static async open(port: number, listener: Listener): Promise<Connection> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    await once(socket, 'connect');
+    return new Connection(socket, listener);
   }
 
   send(request: Buffer): void {
@@ -73,31 +64,42 @@ export class Connection {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#missing === undefined) {
-      const bytes = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
-      const end = bytes.indexOf(END_OF_HEAD);
-      if (end < 0) {
-        this.#head = bytes;
-        return;
-      }
-      const head = bytes.toString('latin1', 0, end);
-      const length = CONTENT_LENGTH.exec(head)?.[1];
-      if (length === undefined) {
-        this.#fail('answer without Content-Length');
-        return;
-      }
-      this.#status = Number(head.slice(9, 12));
-      this.#missing = Number(length) - (bytes.length - end - END_OF_HEAD.length);
-    } else {
-      this.#missing -= chunk.length;
+    if (this.#missing === undefined) this.#readHead(Buffer.concat([this.#head, chunk]));
+    else this.#readBody(chunk);
+  }
+
+  #readHead(bytes: Buffer): void {
+    const end = bytes.indexOf(END_OF_HEAD);
+    if (end < 0) {
+      this.#head = bytes;
+      return;
     }
-    if (this.#missing < 0 || !this.#isBusy) this.#fail('more bytes than announced');
+    const head = bytes.toString('latin1', 0, end);
+    const length = CONTENT_LENGTH.exec(head)?.[1];
+    if (length === undefined && !CHUNKED.test(head)) {
+      this.#fail('answer of unknown length');
+      return;
+    }
+    this.#status = Number(head.slice(9, 12));
+    this.#missing = length === undefined ? Infinity : Number(length);
+    this.#readBody(bytes.subarray(end + END_OF_HEAD.length));
+  }
+
+  #readBody(chunk: Buffer): void {
+    if (this.#missing === Infinity) {
+      // A row of an export is never a lone zero.
+      this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-END_OF_CHUNKS.length);
+      if (this.#tail.equals(END_OF_CHUNKS)) this.#complete();
+      return;
+    }
+    this.#missing! -= chunk.length;
+    if (this.#missing! < 0 || !this.#isBusy) this.#fail('more bytes than announced');
     else if (this.#missing === 0) this.#complete();
   }
 
   #complete(): void {
     this.#isBusy = false;
-    this.#head = NOTHING;
+    this.#head = this.#tail = NOTHING;
     this.#missing = undefined;
     this.listener.answered(this, this.#status, performance.now() - this.#sentAt);
   }

@@ -1,26 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** The logs of one run, in both databases. */
+/** The logs of one size, which every program has in its database. */
 export interface DataSet {
   readonly size: number;
-  /** The database of the service. */
-  readonly serviceUrl: string;
-  /** The database of both baselines; undefined if neither is measured. */
-  readonly baselineUrl: string | undefined;
   /** Logs of the largest project in YEARS. */
   readonly totalOfProjectInYears: number;
   /** The ids of events of the service: half of all come after the one, and a page of PAGE after the other. */
   readonly events: { readonly middle: string; readonly last: string };
 }
-
-/** For creates alone, which need none. */
-export const NO_LOGS: DataSet = {
-  size: 0,
-  serviceUrl: '',
-  baselineUrl: undefined,
-  totalOfProjectInYears: 0,
-  events: { middle: '', last: '' },
-};
 
 /** Logs or events of a page. */
 export const PAGE = 50;

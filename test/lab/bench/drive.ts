@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, type Listener } from './connection.js';
-import { percentile } from './statistics.js';
-
-/** A placeholder in a request: each sending has a new UUID for it. */
-export const FRESH_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+import { FRESH_UUID } from './loads.js';
 
 /** One round of load on one program. */
 export interface Order {
   readonly port: number;
-  /** The host and the CA (PEM), unless it listens on loopback without TLS. */
-  readonly over?: { readonly host: string; readonly ca: string };
   readonly connections: number;
   /** Whole HTTP requests, sent in turn. */
   readonly requests: readonly string[];
@@ -33,23 +28,16 @@ export interface Outcome {
   readonly p99: number;
   /** How often each failure was seen. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Microseconds of CPU that the driver itself has spent on each request. */
-  readonly driverCpu: number;
 }
 
-/** Milliseconds before a broken connection is replaced. */
-const RECONNECT_DELAY_MS = 100;
-
 /** Keeps one request under way on each connection until the time is over, then waits for those under way. */
-export async function drive(order: Order): Promise<Outcome> {
+async function drive(order: Order): Promise<Outcome> {
   const round = new Round(order);
   await round.connect();
-  const cpuBefore = process.cpuUsage();
   const start = performance.now();
   await round.run();
   const elapsed = performance.now() - start;
-  const { user, system } = process.cpuUsage(cpuBefore);
-  const { sent, latencies, failures } = round;
+  const { latencies, failures } = round;
   const waits = round.close();
   const sorted = Float64Array.from([...latencies, ...waits]).sort();
   return {
@@ -59,12 +47,11 @@ export async function drive(order: Order): Promise<Outcome> {
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     failures,
-    driverCpu: (user + system) / sent,
   };
 }
 
 class Round implements Listener {
-  sent = 0;
+  #sent = 0;
   /** Milliseconds. */
   readonly latencies: number[] = [];
   readonly failures: Record<string, number> = {};
@@ -82,7 +69,7 @@ class Round implements Listener {
 
   async connect(): Promise<void> {
     for (let i = 0; i < this.order.connections; i++) {
-      this.#connections.add(await Connection.open(this.order.port, this, this.order.over));
+      this.#connections.add(await Connection.open(this.order.port, this));
     }
   }
 
@@ -112,7 +99,6 @@ class Round implements Listener {
     this.#note(reason);
     this.#connections.delete(connection);
     if (this.#isOver) this.#finishWhereQuiet();
-    else void this.#replace();
   }
 
   #next(connection: Connection): void {
@@ -121,24 +107,11 @@ class Round implements Listener {
   }
 
   #request(): Buffer {
-    const { bytes, fresh } = this.#requests[this.sent++ % this.#requests.length]!;
+    const { bytes, fresh } = this.#requests[this.#sent++ % this.#requests.length]!;
     if (fresh < 0) return bytes;
     const request = Buffer.from(bytes);
     request.write(randomUUID(), fresh, 'latin1');
     return request;
-  }
-
-  async #replace(): Promise<void> {
-    await delay(RECONNECT_DELAY_MS);
-    if (this.#isOver) return;
-    try {
-      const connection = await Connection.open(this.order.port, this, this.order.over);
-      this.#connections.add(connection);
-      this.#next(connection);
-    } catch (error) {
-      this.#note((error as NodeJS.ErrnoException).code ?? 'no connection');
-      void this.#replace();
-    }
   }
 
   #finishWhereQuiet(): void {
@@ -149,3 +122,19 @@ class Round implements Listener {
     this.failures[failure] = (this.failures[failure] ?? 0) + 1;
   }
 }
+
+/** The value below which a share of the sorted numbers lies (nearest rank); NaN where there are none. */
+function percentile(sorted: Float64Array, share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
+}
+
+process.on('message', (order) => {
+  void drive(order as Order).then(
+    (outcome) => process.send!({ outcome }),
+    (error: unknown) => process.send!({ fault: String(error) }),
+  );
+});
+// Nobody is left who would want an outcome.
+process.on('disconnect', () => process.exit());
+// Ctrl-C in a terminal reaches every process of the group; the bench ends this one itself.
+process.on('SIGINT', () => undefined);

@@ -6,8 +6,10 @@ import { environment } from '../../support/environment.js';
 import { endProcess, SERVE } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 
-export const PROGRAM_NAMES = ['service', 'idiomatic', 'careful', 'bare'] as const;
-export type ProgramName = (typeof PROGRAM_NAMES)[number];
+export const BASELINES = ['idiomatic', 'careful', 'bare'] as const;
+export type Baseline = (typeof BASELINES)[number];
+/** `older` is an earlier build of the service. */
+export type ProgramName = 'service' | 'older' | Baseline;
 
 /** The options of the start of a program. */
 interface Start {
@@ -16,69 +18,53 @@ interface Start {
   readonly token: string;
   /** Gets all that the program prints. */
   readonly logFile: string;
-  readonly signal: AbortSignal;
+  /** The folder of the older build. */
+  readonly older?: string | undefined;
   /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const baseline = (name: ProgramName) => [join(import.meta.dirname, 'baselines', `${name}.js`)];
-const FILES = {
-  service: SERVE,
-  idiomatic: baseline('idiomatic'),
-  careful: baseline('careful'),
-  bare: baseline('bare'),
-};
 /** Milliseconds that a start may take, and between two looks at it. */
 const LIMITS = { start: 30_000, look: 5 };
 
-/** A program under load. */
-export interface Target {
-  readonly name: ProgramName;
-  readonly port: number;
-  readonly token: string;
-  /** The id of its process. */
-  readonly pid: number;
-}
-
 /** One of the compared programs as a process of its own, on loopback. */
-export class Program implements Target {
+export class Program {
   private constructor(
     readonly name: ProgramName,
     readonly port: number,
     readonly token: string,
     private readonly child: ChildProcess,
-    /** Milliseconds until it answered its first request. */
-    readonly startTime: number,
   ) {}
 
   /** Starts the program and waits until it answers. Throws with its output where it does not. */
-  static async start({ name, databaseUrl, token, logFile, signal, env }: Start): Promise<Program> {
+  static async start({ name, databaseUrl, token, logFile, older = '', env }: Start): Promise<Program> {
     const port = await unusedPort();
     const log = await open(logFile, 'a');
-    const start = performance.now();
-    const child = spawn(process.execPath, FILES[name], {
+    const [options, main] = [SERVE.slice(0, -1), join(older, 'dist', 'src', 'main.js')];
+    const own = { service: SERVE, older: [...options, main] };
+    const files =
+      name in own ? own[name as keyof typeof own] : [join(import.meta.dirname, 'baselines', `${name}.js`)];
+    const child = spawn(process.execPath, files, {
       env: environment({
         NODE_ENV: 'production',
         DATABASE_URL: databaseUrl,
         HOST: '127.0.0.1',
         PORT: String(port),
-        ...(name !== 'service' && { ACCESS_TOKEN: token }),
+        ...(!(name in own) && { ACCESS_TOKEN: token }),
         ...env,
       }),
       stdio: ['ignore', log.fd, log.fd],
     });
     await log.close();
-    const program = new Program(name, port, token, child, NaN);
+    const program = new Program(name, port, token, child);
     try {
-      while (!(await program.answers())) {
-        signal.throwIfAborted();
-        if (performance.now() - start > LIMITS.start) throw new Error(`${name} does not answer`);
+      for (const end = performance.now() + LIMITS.start; !(await program.answers());) {
+        if (performance.now() > end) throw new Error(`${name} does not answer`);
         await delay(LIMITS.look);
       }
-      return Object.assign(program, { startTime: performance.now() - start });
+      return program;
     } catch (error) {
       await program.stop();
-      signal.throwIfAborted();
       throw new Error(`${String(error)}:\n${await readFile(logFile, 'utf8')}`, { cause: error });
     }
   }
@@ -95,8 +81,7 @@ export class Program implements Target {
 
   /** The baselines have no health check: any answer will do. Throws where it has ended. */
   private async answers(): Promise<boolean> {
-    const url = `http://127.0.0.1:${this.port}/livez`;
-    const { ok } = await fetch(url).catch(() => ({ ok: undefined }));
-    return this.pid > 0 && ok !== undefined && (ok || this.name !== 'service');
+    const answer = await fetch(`http://127.0.0.1:${this.port}/livez`).catch(() => undefined);
+    return this.pid > 0 && answer !== undefined;
   }
 }

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll } from '@jest/globals';
 import { unusedPort } from '../../support/unused-port.js';
-import { Engine } from './engine.js';
+import { docker, kill, run } from './engine.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -29,7 +29,6 @@ interface Container {
  */
 export class Project {
   private constructor(
-    private readonly engine: Engine,
     readonly folder: string,
     /** The ports that replace 3000 and 3001. */
     readonly ports: readonly [number, number],
@@ -37,7 +36,7 @@ export class Project {
     private readonly files: readonly string[],
   ) {}
 
-  static async copy(engine: Engine, ...files: string[]): Promise<Project> {
+  static async copy(...files: string[]): Promise<Project> {
     const folder = await mkdtemp(join(tmpdir(), 'time-logs-containers-'));
     const ports = [await unusedPort(), await unusedPort()] as const;
     const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
@@ -52,7 +51,7 @@ export class Project {
       );
       await writeFile(join(folder, name), moved);
     }
-    return new Project(engine, folder, ports, files);
+    return new Project(folder, ports, files);
   }
 
   /** The commands in the blocks of a chapter of a document. */
@@ -64,15 +63,15 @@ export class Project {
 
   /** Runs commands of a shell in the project's root. */
   sh(commands: string): Promise<string> {
-    return this.engine.run('bash', ['--norc', '-euo', 'pipefail', '-c', commands], this.names, this.folder);
+    return run('bash', ['--norc', '-euo', 'pipefail', '-c', commands], this.surroundings);
   }
 
   compose(...args: string[]): Promise<string> {
-    return this.engine.run('docker', ['compose', ...this.files, ...args], this.names, this.folder);
+    return run('docker', ['compose', ...this.files, ...args], this.surroundings);
   }
 
-  private get names() {
-    return { COMPOSE_PROJECT_NAME: basename(this.folder).toLowerCase() };
+  private get surroundings() {
+    return { cwd: this.folder, env: { COMPOSE_PROJECT_NAME: basename(this.folder).toLowerCase() } };
   }
 
   /** Returns a setting of docker/.env. */
@@ -84,7 +83,7 @@ export class Project {
   /** The containers of all services, or of some, by the names of their services. */
   async containers(...services: string[]): Promise<Map<string, Container>> {
     const ids = (await this.compose('ps', '--all', '--quiet', ...services)).trim().split('\n');
-    const all = JSON.parse(await this.engine.docker('inspect', ...ids)) as (Container & {
+    const all = JSON.parse(await docker('inspect', ...ids)) as (Container & {
       Config: { Labels: Record<string, string> };
     })[];
     return new Map(all.map((each) => [each.Config.Labels['com.docker.compose.service']!, each]));
@@ -96,7 +95,7 @@ export class Project {
 
   /** Ends a service as the end of its machine would. */
   async kill(service: string): Promise<void> {
-    await this.engine.kill((await this.container(service)).Id);
+    await kill((await this.container(service)).Id);
   }
 
   async remove(): Promise<void> {
@@ -105,17 +104,10 @@ export class Project {
   }
 }
 
-/** A copy for the tests of a file, whose options of `docker compose` name its files; and the engine that runs it. */
+/** A copy for the tests of a file, whose options of `docker compose` name its files. */
 export function useProject(...files: string[]): Project {
   const project = Object.create(Project.prototype) as Project;
-  let engine: Engine;
-  beforeAll(async () => {
-    engine = await Engine.start();
-    Object.assign(project, await Project.copy(engine, ...files));
-  });
-  afterAll(async () => {
-    await project.remove();
-    await engine.stop();
-  });
+  beforeAll(async () => void Object.assign(project, await Project.copy(...files)));
+  afterAll(() => project.remove());
   return project;
 }
