@@ -10,7 +10,7 @@ import { Webhook } from 'standardwebhooks';
 import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.js';
 import { WebhookSink } from '../../src/event-relay/sinks/webhook.sink.js';
 import type { CloudEvent } from '../../src/feed/index.js';
-import { PrometheusMeter } from '../../src/metrics/prometheus.meter.js';
+import { PrometheusMeter } from '../../src/metrics/time-log-metrics.js';
 import { eventually } from '../support/eventually.js';
 import { useFolder } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';

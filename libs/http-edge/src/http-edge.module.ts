@@ -21,8 +21,7 @@ import {
   RequestObserver,
 } from './http-edge.options.js';
 import { answerNodeErrors } from './node-errors.js';
-import { preferFixedPaths } from './routes.js';
-import { UnknownRouteController } from './unknown-route.controller.js';
+import { preferFixedPaths, UnknownRouteController } from './unknown-route.controller.js';
 
 /** The time in seconds for which a browser may keep a preflight response. Chromium keeps none longer. */
 const PREFLIGHT_MAX_AGE_SECONDS = 7_200;

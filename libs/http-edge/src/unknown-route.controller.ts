@@ -1,3 +1,4 @@
+import type { Application, NextFunction, Request, Response } from 'express';
 import {
   All,
   Controller,
@@ -8,11 +9,9 @@ import {
   Res,
   UseGuards,
 } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { AccessGuard, IS_PUBLIC } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
-import { methodsOf, routesOf } from './routes.js';
 
 /** Requires a token on unknown paths and methods too, except on the paths of public routes. */
 @Injectable()
@@ -48,4 +47,64 @@ export class UnknownRouteController {
     response.setHeader('Allow', allowed.join(', '));
     throw new DomainError('METHOD_NOT_ALLOWED');
   }
+}
+
+/** A route in the form of Express's router. */
+export interface Route {
+  readonly path: string;
+  /** The methods by their names in lower case; `_all` if the route takes any. */
+  readonly methods: Readonly<Record<string, boolean>>;
+  /** The handlers, which have the metadata of the controller's method. */
+  readonly stack: readonly { readonly handle: (...parameters: never[]) => unknown }[];
+}
+
+/**
+ * Returns the routes of an app, or those that match a path. It excludes routes with a wildcard,
+ * such as those of UnknownRouteController and of middleware.
+ */
+export function routesOf(app: Application, path?: string): Route[] {
+  const routes = app.router.stack
+    .map(({ route }) => route as Route | undefined)
+    .filter((route) => route !== undefined)
+    .filter((route) => !route.path.includes('*'));
+  if (path === undefined) return routes;
+  const matching = routes.filter((route) => matches(route.path, path));
+  const fixed = matching.filter((route) => !route.path.includes(':'));
+  return fixed.length > 0 ? fixed : matching;
+}
+
+/**
+ * Keeps routes with a parameter off paths that have a route of their own (OpenAPI 3.1.1, section
+ * 4.8.8.2). Otherwise `PUT /logs/{id}` would match the path of `GET /logs/totals`.
+ */
+export function preferFixedPaths(app: Application): void {
+  const paths = routesOf(app).map((route) => route.path);
+  const fixed = new Set(paths.filter((path) => !path.includes(':')).map(normalizePath));
+  const skip = ({ path }: Request, _response: Response, next: NextFunction) =>
+    fixed.has(normalizePath(path)) ? next('route') : next();
+  const parameters = new Set(paths.flatMap((path) => path.match(/(?<=:)\w+/g) ?? []));
+  for (const parameter of parameters) app.param(parameter, skip);
+}
+
+/** Returns whether a route matches a path. A parameter is a whole segment. */
+function matches(route: string, path: string): boolean {
+  const [expected, segments] = [normalizePath(route).split('/'), normalizePath(path).split('/')];
+  return (
+    expected.length === segments.length &&
+    expected.every((name, index) =>
+      name.startsWith(':') ? segments[index] !== '' : segments[index] === name,
+    )
+  );
+}
+
+/** Normalizes a path: Express ignores case and a slash at the end. */
+function normalizePath(path: string): string {
+  return path.toLowerCase().replace(/\/$/, '');
+}
+
+/** Returns the sorted methods of the routes. Express answers HEAD on each route with GET. */
+export function methodsOf(routes: readonly Route[]): string[] {
+  const methods = new Set(routes.flatMap((route) => Object.keys(route.methods)));
+  if (methods.has('get')) methods.add('head');
+  return [...methods].map((method) => method.toUpperCase()).sort();
 }

@@ -1,15 +1,27 @@
 import { Get, Logger, type OnModuleDestroy, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import {
+  Rule,
+  type Served,
+  STATE,
+  StrictQuery,
+  withinDeadline,
+} from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
-import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { TimeLogFilterDto } from '../../time-log/api/time-log-filter.dto.js';
+import { type ExportFormat, formatFault } from '../domain/export-format.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { filterIn } from '../../time-log/api/list-time-logs.dto.js';
 import { type ExportedLogs, ExportService } from '../application/export.service.js';
-import type { ExportFormat } from '../domain/export-format.js';
-import { ExportTimeLogsDto } from './export-time-logs.dto.js';
+
+/** The query of an export, as text. Error messages follow the order of these fields. */
+export class ExportTimeLogsDto extends TimeLogFilterDto {
+  @Rule(formatFault)
+  format: ExportFormat = 'csv';
+}
 
 const TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',

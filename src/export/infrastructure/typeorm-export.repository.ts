@@ -8,7 +8,7 @@ import {
   type MatchingLogs,
   matchingLogs,
 } from '../../time-log/infrastructure/time-log-conditions.js';
-import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
+import { TimeLogDeletion } from '../../time-log/infrastructure/time-log.entities.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { ExportRepository, type ExportRequest, type LogsOfMoment } from '../domain/export.repository.js';
 

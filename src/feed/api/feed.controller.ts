@@ -1,19 +1,33 @@
 import { Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { Omittable, Rule, type Served, STATE, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
-import { type Served, STATE, StrictQuery } from '../../../libs/strict-request/src/index.js';
+import { DEFAULT_PAGE, pageLimitFault } from '../../time-log/domain/page-request.js';
+import { projectIdsFault, projectIdsOf } from '../../time-log/domain/time-log.rules.js';
+import { lastEventIdFault, type TimeLogEvent } from '../domain/time-log-event.js';
 import { sendList } from '../../time-log/api/send-response.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
 import { LargeLists } from '../../time-log/api/large-lists.js';
-import { projectIdsOf } from '../../time-log/domain/time-log.rules.js';
 import { FeedService } from '../application/feed.service.js';
 import type { FeedPage } from '../domain/feed.repository.js';
-import type { TimeLogEvent } from '../domain/time-log-event.js';
 import { cloudEventOf, SOURCE_OF_EVENTS } from './cloud-event.js';
-import { ListEventsDto } from './list-events.dto.js';
+
+/** The query of the feed, as text. Error messages follow the order of these fields. */
+export class ListEventsDto {
+  @Omittable()
+  @Rule(lastEventIdFault)
+  lastEventId?: string;
+
+  @Rule(pageLimitFault)
+  limit = String(DEFAULT_PAGE.limit);
+
+  @Omittable()
+  @Rule(projectIdsFault)
+  projectId?: string;
+}
 
 /** The content type of a page of events (CloudEvents 1.0, JSON batch format). */
 const EVENTS_TYPE = 'application/cloudevents-batch+json; charset=utf-8';

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { hasSqlState, PreparedStatement, type TextRow } from '../../database/index.js';
 import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
-import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
+import { TimeLogDeletion } from '../../time-log/infrastructure/time-log.entities.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { type Backlog, type FeedPage, FeedRepository } from '../domain/feed.repository.js';
 import {

@@ -3,8 +3,14 @@ import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { ServerNats } from '@nestjs/microservices';
 import { natsOptionsOf } from '../broker-name.js';
 import { brokerFailureOf } from '../broker-tls.js';
-import { type BrokerServer, connectionStatesOf, type MessageServerOptions } from './broker-server.js';
-import { ANSWER_TOO_LARGE, inboxRule, messageRefusal } from './refusals.js';
+import {
+  type BrokerServer,
+  connectionStatesOf,
+  type MessageServerOptions,
+  ANSWER_TOO_LARGE,
+  inboxRule,
+  messageRefusal,
+} from './broker-server.js';
 
 /** A message, with the number of bytes of subjects, headers and data. `headers` are decoded on access. */
 type NatsMessage = Msg & { size(): number };

@@ -11,8 +11,10 @@ import {
   type BrokerState,
   connectionStatesOf,
   type MessageServerOptions,
+  ANSWER_TOO_LARGE,
+  inboxRule,
+  messageRefusal,
 } from './broker-server.js';
-import { ANSWER_TOO_LARGE, inboxRule, messageRefusal } from './refusals.js';
 
 /** The delay before a queue that was refused or deleted is tried again. */
 const QUEUE_RETRY_MS = 5_000;

@@ -1,7 +1,7 @@
 import { IsOptional } from 'class-validator';
 import { Rule, type FixedMembers } from '../../../libs/strict-request/src/index.js';
-import { idempotencyKeyFault } from '../domain/idempotency-key.js';
 import { faultOf } from '../../../libs/errors/src/index.js';
+import { idempotencyKeyFault } from '../domain/idempotency-key.js';
 import {
   isoText,
   type AllTimeLogValues,

@@ -1,10 +1,10 @@
-import type { Request } from 'express';
-import type { PageRequest } from '../domain/page-request.js';
-import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextIteration } from 'node:timers/promises';
+import type { Request } from 'express';
 import { callerOf } from '../../../libs/auth/src/index.js';
 import { withinDeadline } from '../../../libs/strict-request/src/index.js';
+import type { PageRequest } from '../domain/page-request.js';
+import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import { entityTagOf } from '../domain/entity-tag.js';
 import type { TimeLog } from '../domain/time-log.js';
 import type { LargeLists } from './large-lists.js';

@@ -2,8 +2,7 @@ import { Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nes
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { TimeLog } from '../domain/time-log.js';
 import { schemaTakenError } from './storage-errors.js';
-import { timeLogEntities } from './time-log.entities.js';
-import { TimeLogKey } from './time-log-key.entity.js';
+import { timeLogEntities, TimeLogKey } from './time-log.entities.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
 /** The database functions that the repositories and the sweep call. */

@@ -6,7 +6,7 @@ import { IDEMPOTENCY_KEY_REUSED, mapKeyOf, type RequestKey } from '../domain/ide
 import type { AnsweredLog, RecordingOptions } from '../domain/time-log.repository.js';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { allWritten, mapInsertError } from './storage-errors.js';
-import { TimeLogKey } from './time-log-key.entity.js';
+import { TimeLogKey } from './time-log.entities.js';
 import type { TimeLogRows } from './time-log-rows.js';
 
 /** The maximum number of single logs in one statement. */

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { inBackground } from '../../../libs/batching/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import type { Database } from '../../database/index.js';
-import { TimeLogKey } from './time-log-key.entity.js';
+import { TimeLogKey } from './time-log.entities.js';
 
 /** The maximum numbers of keys and logs in a statement, which takes about 20 and 100 ms. */
 const MAX_KEYS = 1_000;

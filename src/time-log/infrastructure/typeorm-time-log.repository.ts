@@ -21,7 +21,7 @@ import { TimeLogCreates } from './time-log-creates.js';
 import { TimeLogPages } from './time-log-pages.js';
 import { TimeLogRows } from './time-log-rows.js';
 import { mapChangeError } from './storage-errors.js';
-import { lifetimeInterval } from './time-log-key.entity.js';
+import { lifetimeInterval } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition } from './time-log-conditions.js';
 import { restOf } from './rest-of.js';

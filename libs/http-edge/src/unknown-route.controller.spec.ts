@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application, RequestHandler } from 'express';
-import { methodsOf, preferFixedPaths, routesOf } from './routes.js';
+import { methodsOf, preferFixedPaths, routesOf } from './unknown-route.controller.js';
 
 function createApp(): Application {
   const app = new ExpressAdapter().getInstance<Application>();
