@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,18 +9,13 @@ import { environment } from '../support/environment.js';
 import { totalOf } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const PROGRAM = join(import.meta.dirname, '../../libs/time-log-client/examples/import-csv.mjs');
 
-describe('the import of the README of the client', () => {
+describe('the import of a CSV file by the client', () => {
   const app = useTestApp();
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'import-csv-'));
-    const readme = await readFile(join(ROOT, 'libs', 'time-log-client', 'README.md'), 'utf8');
-    const [, program] = /^```js\n(.+?)^```/ms.exec(readme)!;
-    expect(program!.trimEnd().split('\n').length).toBeLessThanOrEqual(30);
-    await writeFile(join(folder, 'import.mjs'), program!);
-    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   });
   afterAll(() => rm(folder, { recursive: true }));
 
@@ -29,11 +24,9 @@ describe('the import of the README of the client', () => {
       join(folder, 'rows.csv'),
       ['projectId,date,duration,description', ...rows, ''].join('\n'),
     );
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [join(folder, 'import.mjs'), join(folder, 'rows.csv')],
-      { env: environment({ TIME_LOGS_URL: app.url, TIME_LOGS_TOKEN: token }) },
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, join(folder, 'rows.csv')], {
+      env: environment({ TIME_LOGS_URL: app.url, TIME_LOGS_TOKEN: token }),
+    });
     return stdout;
   };
 

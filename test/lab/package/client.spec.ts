@@ -50,9 +50,9 @@ describe('the package of the client', () => {
 
   it('holds the compiled client and its sources, without tests, and nothing else', async () => {
     const files = [...(await unpacked(tarball)).keys()];
-    const folders = files.map((file) => file.replace(/^(dist\/commonjs|dist|src)\/[^/]+$/, '$1'));
+    const folders = files.map((file) => file.replace(/^(dist\/commonjs|dist|examples|src)\/[^/]+$/, '$1'));
     expect([...new Set(folders)].sort()).toEqual([
-      ...['LICENSE', 'README.md', 'dist', 'dist/commonjs', 'package.json', 'src'],
+      ...['LICENSE', 'README.md', 'dist', 'dist/commonjs', 'examples', 'package.json', 'src'],
     ]);
     expect(files).toEqual(
       expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/commonjs/index.js', 'src/index.ts']),
