@@ -7,6 +7,7 @@ import { PassportModule } from '@nestjs/passport';
 import { Test } from '@nestjs/testing';
 import passport from 'passport';
 import { of } from 'rxjs';
+import { stateOf } from '../../strict-request/src/index.js';
 import { AccessGuard, type HostAccess, Scopes } from './access.guard.js';
 import { BearerAuthModule } from './bearer-auth.module.js';
 import type { BearerAuthOptions } from './bearer-auth.options.js';
@@ -55,6 +56,15 @@ describe('AccessGuard with bearer tokens', () => {
     then: settle,
   });
   const foreign = (code: string) => runInNewContext(code, { reader }) as unknown;
+
+  it('applies the rules of its module first', () => {
+    const rules = { bodyLimit: 10, batchLimit: 20, deadline: 30 };
+    const strategy = new BearerStrategy({ realm: 'test', verifier: { verify: async () => reader } });
+    const guard = new AccessGuard(new Reflector(), undefined, strategy, rules);
+    const request = requestWith();
+    expect(() => guard.canActivate(contextOf('http', request))).toThrow();
+    expect(stateOf(request)).toMatchObject({ rules, remainingWaitMs: 30 });
+  });
 
   describe('awaits a verifier that answers', () => {
     it.each<[string, (caller?: Caller) => unknown]>([

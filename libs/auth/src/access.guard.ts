@@ -3,7 +3,13 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { DomainError } from '../../errors/src/index.js';
-import { stateOf, withinDeadline } from '../../strict-request/src/index.js';
+import {
+  applyRules,
+  REQUEST_RULES,
+  type RequestRules,
+  stateOf,
+  withinDeadline,
+} from '../../strict-request/src/index.js';
 import { BEARER_STRATEGY, type BearerStrategy, Credentials, type Decision } from './bearer.strategy.js';
 import { validBounds } from './bounds.js';
 import type { Caller, CallerResolver } from './caller.js';
@@ -52,7 +58,8 @@ export const HOST_ACCESS = Symbol.for('time-logs.HOST_ACCESS');
  * Lets a request or message pass if its bearer token is valid and has the scopes of the route, or as the HostAccess of
  * its module decides. Stores the caller for `callerOf`, and of a bearer token in `request.user`. Every request with a
  * bearer token to a `PublicRoute` passes. Throws DomainError UNAUTHORIZED or FORBIDDEN and sets the challenge
- * (RFC 6750, section 3), or throws the error of `admit` of BearerAuthModule.
+ * (RFC 6750, section 3), or throws the error of `admit` of BearerAuthModule. First it applies the rules of the module
+ * to a request, if it has some.
  *
  * The token of a message (Nest's `rpc` context) is the member `accessToken` of its data, because
  * some transports have no headers.
@@ -65,6 +72,7 @@ export class AccessGuard implements CanActivate {
     protected readonly reflector: Reflector,
     @Optional() @Inject(HOST_ACCESS) private readonly access?: HostAccess,
     @Optional() @Inject(BEARER_STRATEGY) strategy?: BearerStrategy,
+    @Optional() @Inject(REQUEST_RULES) private readonly rules?: RequestRules,
   ) {
     this.strategy = strategy;
     if (access === undefined && strategy === undefined)
@@ -74,10 +82,11 @@ export class AccessGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (this.access !== undefined) return this.decideByHost(this.access, context);
-    if (this.reflector.get(IS_PUBLIC, context.getHandler())) return true;
     const input = context.getArgByIndex<Request & { readonly accessToken?: unknown }>(0);
     const isMessage = context.getType() === 'rpc';
+    if (this.rules && !isMessage) applyRules(input, this.rules);
+    if (this.access !== undefined) return this.decideByHost(this.access, context);
+    if (this.reflector.get(IS_PUBLIC, context.getHandler())) return true;
     const decision = this.strategy!.decide(
       isMessage ? Credentials.ofMessage(input) : Credentials.ofRequest(input),
     );

@@ -9,7 +9,6 @@ export {
   type RequestAttributes,
   type RequestChange,
   type RequestRules,
-  RequestRulesGuard,
   RequestState,
   rulesOf,
   type Served,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { ExecutionContext } from '@nestjs/common';
-import { RequestRulesGuard, rulesOf, type Served, STATE, stateOf, withinDeadline } from './request-state.js';
+import { applyRules, rulesOf, type Served, STATE, stateOf, withinDeadline } from './request-state.js';
 
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 const never = new Promise<never>(() => undefined);
@@ -55,24 +54,19 @@ describe('the deadline of a request', () => {
 });
 
 const rules = { bodyLimit: 10, batchLimit: 20, deadline: 30 };
-const guard = new RequestRulesGuard(rules);
 
-function pass(request: Served): boolean {
-  return guard.canActivate({ switchToHttp: () => ({ getRequest: () => request }) } as ExecutionContext);
-}
-
-describe('RequestRulesGuard', () => {
-  it('lets a request pass and applies the rules', async () => {
+describe('the rules of a module', () => {
+  it('are those of the request, and set its deadline', async () => {
     const request = {} as Served;
-    expect(pass(request)).toBe(true);
+    applyRules(request, rules);
     expect(rulesOf(request)).toBe(rules);
     await expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
   });
 
-  it('does not change a deadline that the app has set', () => {
+  it('do not change a deadline that the app has set', () => {
     const request = {} as Served;
     stateOf(request).remainingWaitMs = 0;
-    pass(request);
+    applyRules(request, rules);
     expect(request[STATE].remainingWaitMs).toBe(0);
   });
 });

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { DomainError, type Fault } from '../../errors/src/index.js';
 
 /** The caller on whose behalf a request or a message acts. */
@@ -91,17 +90,6 @@ export function applyRules(request: object, rules: RequestRules): void {
 export function rulesOf({ [STATE]: { rules } }: Served): RequestRules {
   if (!rules) throw new Error('applyRules must be called before the input is read');
   return rules;
-}
-
-/** Applies the rules of the module, since a host has no HTTP edge. Refuses no request. */
-@Injectable()
-export class RequestRulesGuard implements CanActivate {
-  constructor(@Inject(REQUEST_RULES) private readonly rules: RequestRules) {}
-
-  canActivate(context: ExecutionContext): boolean {
-    applyRules(context.switchToHttp().getRequest<object>(), this.rules);
-    return true;
-  }
 }
 
 /**
