@@ -6,7 +6,7 @@ import { headerValues, parseRequestId, stateOf } from '../../strict-request/src/
 import type { EdgeServer } from './edge.server.js';
 import type { HttpEdgeOptions, IdentifiedRequest } from './http-edge.options.js';
 
-/** Returns the first middleware: request id, deadline, common headers, and the rules of HTTP. */
+/** Returns the first middleware: request id, deadline, and the rules of HTTP. */
 export function firstMiddleware(
   server: EdgeServer,
   deadline: number,
@@ -25,8 +25,6 @@ export function firstMiddleware(
     stateOf(request).remainingWaitMs = deadline;
     server.track(response);
     response.on('close', whenClosed);
-    const headers = commonHeaders(identified);
-    for (const name in headers) response.setHeader(name, headers[name]!);
     if (server.isDraining) response.setHeader('Connection', 'close');
     // Otherwise Express could answer 304 without a body. For other methods it is a condition of the change.
     if (isConditionalRead(request)) delete request.headers['if-none-match'];

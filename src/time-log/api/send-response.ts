@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Request } from 'express';
 import { callerOf } from '../../../libs/auth/src/index.js';
@@ -15,20 +15,27 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** The number of items of a piece, which take up to 5 milliseconds with the longest descriptions. */
 const ITEMS_PER_PIECE = 50;
 
-/** Ends the response with JSON, without the Buffer that Express would copy it into. */
-export function sendJson(response: ServerResponse, status: number, json: string, type = JSON_TYPE): void {
-  response.statusCode = status;
-  response.setHeader('Content-Type', type);
+/** Ends the response with JSON and all headers at once, without the Buffer that Express would copy it into. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  json: string,
+  headers?: OutgoingHttpHeaders,
+): void {
   const length = Buffer.byteLength(json);
-  response.setHeader('Content-Length', length);
+  response.writeHead(status, { 'Content-Type': JSON_TYPE, ...headers, 'Content-Length': length });
   // Equal lengths mean that all characters are ASCII. latin1 has the same bytes and needs no encoder.
   response.end(json, length === json.length ? 'latin1' : 'utf8');
 }
 
 /** Sends a log with the entity tag of its version. */
-export function sendLog(response: ServerResponse, status: number, log: TimeLog): void {
-  response.setHeader('ETag', entityTagOf(log));
-  sendJson(response, status, logJson(log));
+export function sendLog(
+  response: ServerResponse,
+  status: number,
+  log: TimeLog,
+  headers?: OutgoingHttpHeaders,
+): void {
+  sendJson(response, status, logJson(log), { ...headers, ETag: entityTagOf(log) });
 }
 
 /** A job that makes a list. */
@@ -45,12 +52,11 @@ export async function sendList(
   lists: LargeLists,
   request: object,
   response: ServerResponse,
-  { limit, make, type }: ListJob,
+  { limit, make, type = JSON_TYPE }: ListJob,
 ): Promise<void> {
   if (!lists.isLarge(limit)) {
     const { list, link } = await withinDeadline(request, make());
-    response.setHeader('Link', link);
-    sendJson(response, 200, jsonListText(list), type);
+    sendJson(response, 200, jsonListText(list), { Link: link, 'Content-Type': type });
     return;
   }
   const formed = lists.form(callerOf(request)?.id, async () => {
@@ -59,7 +65,7 @@ export async function sendList(
   });
   const { link, pieces } = await withinDeadline(request, formed);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  response.writeHead(200, { Link: link, 'Content-Type': type ?? JSON_TYPE, 'Content-Length': length });
+  response.writeHead(200, { Link: link, 'Content-Type': type, 'Content-Length': length });
   for (const piece of pieces) response.write(piece);
   response.end();
 }

@@ -72,6 +72,9 @@ export class ListTimeLogsController {
   }
 }
 
+/** The header of an answer that the key has kept. */
+const REPLAYED = { 'Idempotency-Replayed': 'true' };
+
 /** Records a time log, or several at once. */
 @TimeLogRoutes()
 export class RecordTimeLogsController {
@@ -92,16 +95,13 @@ export class RecordTimeLogsController {
     if (keyText === undefined) {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
       state.change = { kind: 'record', id: log.id };
-      response.setHeader('Location', locationOf(request, log.id));
-      sendLog(response, 201, log);
+      sendLog(response, 201, log, { Location: locationOf(request, log.id) });
       return;
     }
     const key = idempotencyKeyOf(call.caller?.id, keyText);
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(values, key, call));
-    if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    else state.change = { kind: 'record', id: log.id };
-    response.setHeader('Location', locationOf(request, log.id));
-    sendLog(response, 201, log);
+    if (!isReplay) state.change = { kind: 'record', id: log.id };
+    sendLog(response, 201, log, { Location: locationOf(request, log.id), ...(isReplay && REPLAYED) });
   }
 
   @Post('batch')
@@ -122,9 +122,8 @@ export class RecordTimeLogsController {
         ? this.timeLogs.recordAll(values, call).then((recorded) => ({ logs: recorded, isReplay: false }))
         : this.timeLogs.recordAllOnce(values, idempotencyKeyOf(call.caller?.id, keyText), call),
     );
-    if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    else state.change = { kind: 'record', id: logs[0]!.id, count: logs.length };
-    sendJson(response, 201, logsJson(logs));
+    if (!isReplay) state.change = { kind: 'record', id: logs[0]!.id, count: logs.length };
+    sendJson(response, 201, logsJson(logs), isReplay ? REPLAYED : {});
   }
 }
 

@@ -29,7 +29,7 @@ export class TotalsController {
       request,
       this.service.totals(filter, by, page, callOptionsOf(request[STATE].caller)),
     );
-    response.setHeader('Link', pageLinks({ ...filter, by }, page, totals.groupCount));
-    sendJson(response, 200, totalsJson(totals, page));
+    const link = pageLinks({ ...filter, by }, page, totals.groupCount);
+    sendJson(response, 200, totalsJson(totals, page), { Link: link });
   }
 }
