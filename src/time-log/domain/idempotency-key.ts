@@ -6,7 +6,13 @@ import {
   throwFaults,
   validationError,
 } from '../../../libs/errors/src/domain-error.js';
-import { type FieldTable, normalizedValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
+import {
+  type AllTimeLogValues,
+  type FieldTable,
+  normalizedValues,
+  TIME_LOG_FIELDS,
+  type TimeLogValues,
+} from './time-log.js';
 import { textFault } from './time-log.rules.js';
 
 /** The error for a key that was used with other values. */
@@ -78,24 +84,24 @@ const FIRST_FIELDS = ['projectId', 'duration', 'description', 'date'];
 
 /** Returns the SHA-256 of the values that were sent for a log, in hex. */
 export function fingerprintOf(values: TimeLogValues, fields?: FieldTable): string {
-  return hash('sha256', canonicalText(values, fields));
+  return hash('sha256', canonicalText(normalizedValues(values, fields), fields));
 }
 
 /** Returns the same of a batch. It depends on the order, and no single log has it. */
 export function fingerprintOfAll(batch: readonly TimeLogValues[]): string {
-  const texts = batch.map((values) => canonicalText(values));
+  const texts = batch.map((values) => canonicalText(normalizedValues(values)));
   return hash('sha256', JSON.stringify(['batch', ...texts]));
 }
 
 /**
- * Returns a text that is the same for equal values, in any spelling and in every version of the service. The values
+ * Returns a text that is the same for equal values in their stored form, in every version of the service. The values
  * of version 0.1 come first, without names. Later fields follow with their names, only if they differ from their
  * defaults, so that retries work across an upgrade.
  */
-export function canonicalText(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
+export function canonicalText(values: AllTimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
   const parts: unknown[] = [];
-  for (const [name, value] of Object.entries(normalizedValues(values, fields))) {
-    if (name === 'attributes') continue;
+  for (const name in fields) {
+    const value = values[name as keyof typeof TIME_LOG_FIELDS];
     if (FIRST_FIELDS.includes(name)) parts.push(value);
     else if (value !== fields[name]!.default) parts.push([name, value]);
   }

@@ -64,15 +64,23 @@ export class TimeLogCreates {
    * Stores logs, or returns those that the key has recorded. In a transaction of the caller there is no queue. A key in
    * use makes it try again, within the rest of the deadline; if that is 0, it tries once.
    */
-  async record(
+  record(
     logs: readonly TimeLog[],
-    { key, caller, deadline }: RecordingOptions = {},
+    options: RecordingOptions = {},
     within?: Statements,
+  ): Promise<readonly AnsweredLog[]> {
+    return this.attemptUntilFree({ logs, key: options.key }, options, within).catch(this.rejectInsert);
+  }
+
+  private async attemptUntilFree(
+    create: Create,
+    { caller, deadline }: RecordingOptions,
+    within: Statements | undefined,
   ): Promise<readonly AnsweredLog[]> {
     const end = performance.now() + (deadline ?? this.limits.wait);
     let rest = deadline;
     do {
-      const outcome = await this.attempt({ logs, key }, caller, rest, within).catch(this.rejectInsert);
+      const outcome = await this.attempt(create, caller, rest, within);
       if (outcome !== undefined) return outcome;
       const left = end - performance.now();
       await delay(Math.min(KEY_RETRY_INTERVAL_MS, left));
