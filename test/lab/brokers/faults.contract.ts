@@ -3,10 +3,9 @@ import { setImmediate as immediate, setTimeout as delay } from 'node:timers/prom
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
 import { TimeLogMessageClient } from '../../../libs/time-log-client/src/messages.js';
-import { eventually } from '../../support/eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { LOG } from '../../support/requests.js';
-import { allOutputOf, type ServiceProcess, startService } from '../../support/service-process.js';
+import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { type Outcome, overTransport } from '../../messages/test-clients.js';
 
@@ -14,8 +13,6 @@ import { type Outcome, overTransport } from '../../messages/test-clients.js';
 export interface Transported {
   readonly url: string;
   readonly newClient: () => ClientProxy;
-  /** The data of a message with a header `X-Request-Id`. */
-  readonly withRequestId: (data: object, id: string) => object;
 }
 
 const accessToken = 'a-declared-token-of-32-characters';
@@ -112,22 +109,6 @@ export function describeFaults(name: string, transport: () => Transported): void
       await proxy.close();
       await service.end();
       expect(await stored()).toEqual({ logs: recorded, once: recorded });
-    });
-
-    it('log the id that a caller has given in a header', async () => {
-      const { withRequestId, newClient } = transport();
-      const service = await start();
-      const client = newClient();
-      // The broker may learn a moment after the connection what the service takes.
-      await eventually(async () =>
-        expect(
-          await overTransport(client, () => undefined).list(withRequestId({ accessToken }, 'of-the-caller')),
-        ).toHaveProperty('answer'),
-      );
-      await client.close();
-      await service.end();
-      await allOutputOf(service);
-      expect(service.output()).toContain('"requestId":"of-the-caller","pattern":"time-log.list.v1"');
     });
   });
 }

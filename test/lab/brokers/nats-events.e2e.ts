@@ -11,7 +11,6 @@ import { type Broker, startNats } from './brokers.js';
 import { describeWith } from '../describe-with.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { eventsOfStream, expectEventsOfOneLog, logged, WORK } from './consumers.js';
-import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from '../../events/relay-host.js';
 
 const KEEPS_ALL = {
@@ -25,8 +24,6 @@ const KEEPS_ALL = {
   max_msgs_per_subject: -1,
   max_msg_size: -1,
 };
-
-const ONE_SUBJECT = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const };
 
 describeWith('nats-server')('the events in NATS JetStream', () => {
   let database: TestDatabase;
@@ -47,16 +44,13 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
   });
 
   const start = async () => (host = await startRelayHost(database.url, await sinkOf(broker.url)));
-  const record = (from: RelayHost, description = WORK.description) =>
-    from.timeLogs.record({ ...WORK, projectId: randomUUID(), description });
+  const record = (from: RelayHost) => from.timeLogs.record({ ...WORK, projectId: randomUUID() });
   const arrived = (count: number) =>
     eventually(async () => {
       const deliveries = await eventsOfStream(broker.url);
       expect(deliveries).toHaveLength(count);
       return deliveries;
     });
-  const idsOf = (logs: readonly { id: string }[]) => logs.map(({ id }) => id).sort();
-  const idsInStream = async () => idsOf((await eventsOfStream(broker.url)).map(({ event }) => event.data));
   const withStreams = async <T>(act: (streams: StreamAPI) => Promise<T>): Promise<T> => {
     const connection = await connect({ servers: broker.url.slice('nats://'.length) });
     try {
@@ -66,7 +60,6 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     }
   };
   const configOf = async () => (await withStreams((streams) => streams.info('time-logs'))).config;
-  const line = (text: string) => text.replace('BROKER', broker.url);
 
   it('arrive in a stream that is made and keeps everything, each with its type as the subject', async () => {
     await expectEventsOfOneLog(await start(), arrived);
@@ -77,23 +70,6 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
       'time-log.corrected': 1,
       'time-log.deleted': 1,
     });
-  });
-
-  it('wait for a stream that takes the old subject alone, which is said with the missing one', async () => {
-    await withStreams((streams) => streams.add(ONE_SUBJECT));
-    const from = await start();
-    const { id, projectId } = await record(from);
-    await arrived(1);
-    await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
-    await logged(
-      from,
-      line(
-        'events wait for BROKER: JetStream does not answer, or no stream time-logs accepts time-log.corrected: start nats-server with -js, and check its streams',
-      ),
-    );
-    await withStreams((streams) => streams.update('time-logs', { ...ONE_SUBJECT, subjects: ['time-log.*'] }));
-    await arrived(2);
-    await logged(from, expect.any(String), line('events go to BROKER again'));
   });
 
   it('leave a stream as it is, with a warning where it discards', async () => {
@@ -111,73 +87,35 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     ]);
   });
 
-  it('wait for a stream that is full until it has room', async () => {
-    const mine = { ...ONE_SUBJECT, max_msgs: 2 };
-    await withStreams((streams) => streams.add(mine));
+  it.each([
+    [
+      'takes the old subject alone',
+      { subjects: ['time-log.created'] },
+      { subjects: ['time-log.*'] },
+      /^events wait for \S+: JetStream does not answer, or no stream time-logs accepts time-log.corrected: start nats-server with -js, and check its streams$/,
+    ],
+    [
+      'is full',
+      { max_msgs: 1 },
+      { max_msgs: 10 },
+      /^events wait for \S+: the stream time-logs is full \(maximum messages exceeded\): give it more room$/,
+    ],
+    [
+      'has no room for one so large',
+      { max_msg_size: 2_000 },
+      { max_msg_size: -1 },
+      /^events wait for \S+: the event \d+-\S+ is too large for NATS \(message size exceeds maximum allowed\): raise max_msg_size of the stream time-logs, or max_payload of the server$/,
+    ],
+  ])('wait for a stream that %s, which is said with what to do', async (_what, narrow, wide, line) => {
+    const stream = { name: 'time-logs', subjects: ['time-log.*'], discard: 'new' as const };
+    await withStreams((streams) => streams.add({ ...stream, ...narrow }));
     const from = await start();
-    const logs = [];
-    for (let i = 0; i < 5; i++) logs.push(await record(from));
-    await logged(
-      from,
-      line(
-        'events wait for BROKER: the stream time-logs is full (maximum messages exceeded): give it more room',
-      ),
-    );
-    await withStreams((streams) => streams.update('time-logs', { ...mine, max_msgs: 10 }));
-    await arrived(5);
-    expect(await idsInStream()).toEqual(idsOf(logs));
-    await logged(from, expect.any(String), line('events go to BROKER again'));
-  });
-
-  it('wait for one that is too large for the stream, which is named with what to do', async () => {
-    await withStreams((streams) => streams.add({ ...ONE_SUBJECT, max_msg_size: 2_000 }));
-    const from = await start();
-    const logs = [await record(from)];
+    const { id, projectId } = await record(from);
     await arrived(1);
-    logs.push(await record(from, 'x'.repeat(3_000)));
-    await eventually(() => expect(from.lines).toHaveLength(1));
-    logs.push(await record(from));
-    const waits = `^events wait for BROKER: the event \\d+-${logs[1]!.id} is too large for NATS \\(message size exceeds maximum allowed\\): raise max_msg_size of the stream time-logs, or max_payload of the server$`;
-    await logged(from, expect.stringMatching(line(waits)));
-    await withStreams((streams) => streams.update('time-logs', { ...ONE_SUBJECT, max_msg_size: -1 }));
-    await arrived(3);
-    expect(await idsInStream()).toEqual(idsOf(logs));
-    await logged(from, expect.any(String), line('events go to BROKER again'));
-  });
-
-  it('wait for a broker that is away at the start and later, with one line each way', async () => {
-    const port = Number(new URL(broker.url).port);
-    await broker.stop();
-    const from = await start();
-    await record(from);
-    await logged(
-      from,
-      expect.stringMatching(line('^events wait for BROKER: NATS is out of reach or refuses ')),
-    );
-    broker = await startNats(port, folder);
-    await arrived(1);
-    await logged(from, expect.any(String), line('events go to BROKER again'));
-    await broker.stop();
-    await record(from);
-    await eventually(() => expect(from.lines).toHaveLength(3));
-    broker = await startNats(port, folder);
-    await arrived(2);
-    await eventually(() => expect(from.lines).toHaveLength(4));
-  });
-
-  it('leave no connection behind where the relay ends before the broker answers', async () => {
-    const proxy = await BrokerProxy.before(broker.url);
-    try {
-      const gate = proxy.hold();
-      const sink = await sinkOf(proxy.url(broker.url));
-      const refused = expect(sink.connect()).rejects.toThrow('the connection is no longer needed');
-      await eventually(() => expect(proxy.connections).toBe(1));
-      await sink.close();
-      gate.open();
-      await refused;
-      await eventually(() => expect(proxy.connections).toBe(0));
-    } finally {
-      await proxy.takeAway();
-    }
+    await from.timeLogs.correct(id, { ...WORK, projectId, description: 'x'.repeat(3_000) });
+    await logged(from, expect.stringMatching(line));
+    await withStreams((streams) => streams.update('time-logs', { ...stream, ...wide }));
+    expect((await arrived(2)).map(({ event }) => event.data)).toMatchObject([{ id }, { id }]);
+    await logged(from, expect.any(String), `events go to ${broker.url} again`);
   });
 });

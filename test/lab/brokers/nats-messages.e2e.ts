@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ClientProxyFactory, NatsRecordBuilder, Transport } from '@nestjs/microservices';
-import { connect, headers } from '@nats-io/transport-node';
+import { ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { connect } from '@nats-io/transport-node';
 import { TimeLogMessageClient } from '../../../libs/time-log-client/src/messages.js';
 import { eventually, WAIT_LIMIT } from '../../support/eventually.js';
 import { LOG } from '../../support/requests.js';
@@ -114,11 +114,6 @@ describeWith('nats-server')('with NATS', () => {
   describeFaults('NATS', () => ({
     url: broker.url,
     newClient: () => clientOf(broker.url),
-    withRequestId: (data, id) => {
-      const named = headers();
-      named.set('X-Request-Id', id);
-      return new NatsRecordBuilder(data).setHeaders(named).build();
-    },
   }));
 });
 

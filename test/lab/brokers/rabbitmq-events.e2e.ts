@@ -4,7 +4,6 @@ import { connect } from 'amqplib';
 import { sinkOf } from '../../../src/event-relay/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type Rabbit, startRabbit } from './brokers.js';
-import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { EventQueue, expectEventsOfOneLog, logged, WORK } from './consumers.js';
@@ -92,16 +91,7 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('wait for a broker that is away, or refuses, with one line and without the password', async () => {
-    const away = await start(`amqp://guest:guest@127.0.0.1:${await unusedPort()}`);
-    await record(away);
-    await logged(
-      away,
-      expect.stringMatching(
-        /^events wait for amqp:\/\/127.0.0.1:\d+: RabbitMQ is out of reach or refuses \(connect ECONNREFUSED/,
-      ),
-    );
-    await away.close();
+  it('wait for a broker that refuses, with one line and without the password', async () => {
     const refused = await start(broker.url.replace('guest:guest', 'guest:secret'));
     await logged(refused, expect.stringMatching(/^events wait for .*ACCESS_REFUSED|ACCESS-REFUSED/));
     expect(refused.lines.join()).not.toContain('secret');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ClientProxyFactory, RmqRecordBuilder, Transport } from '@nestjs/microservices';
+import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { connect } from 'amqplib';
 import { eventually } from '../../support/eventually.js';
 import { LOG } from '../../support/requests.js';
@@ -69,8 +69,6 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
   describeFaults('RabbitMQ', () => ({
     url: broker.url,
     newClient: () => clientOf(broker.url),
-    withRequestId: (data, id) =>
-      new RmqRecordBuilder(data).setOptions({ headers: { 'x-request-id': id } }).build(),
   }));
 
   it('logs a queue that others have made, and takes messages when it or its own was deleted', async () => {
