@@ -22,7 +22,6 @@ const naughtyStrings = require('big-list-of-naughty-strings') as string[];
 
 const PARAMETERS = ['projectId', 'from', 'to', 'page', 'limit'];
 const NOT_JSON = 'the request body must be valid JSON';
-const NOT_UTF8 = 'the request body must be valid UTF-8';
 
 interface Item {
   readonly id: string;
@@ -138,43 +137,6 @@ describe('the JSON test suite', () => {
       if (!isTooLarge && /^[ny]_/.test(name))
         expect([name, isNotJson]).toEqual([name, name.startsWith('n_')]);
     });
-  });
-});
-
-describe('bytes that are no UTF-8', () => {
-  const inQuotes = (hex: string) =>
-    Buffer.concat([Buffer.from('"'), Buffer.from(hex, 'hex'), Buffer.from('"')]);
-
-  it.each([
-    ['an overlong /', 'c0af'],
-    ['a high surrogate', 'eda080'],
-    ['a sequence that ends too early', 'e282'],
-    ['a code point beyond U+10FFFF', 'f4908080'],
-  ])('are refused: %s', async (_what, hex) => {
-    const behind = Buffer.concat([bodyWith('""'), Buffer.from(hex, 'hex')]);
-    for (const body of [bodyWith(inQuotes(hex)), behind])
-      expect(messageOf(await create(app, body))).toBe(NOT_UTF8);
-  });
-});
-
-describe('queries that are not percent-encoded UTF-8', () => {
-  const texts = ['%', '%zz', '%FF', '%E0%A4', '%ED%A0%80'];
-
-  it.each([
-    ['', ['projectId', 'from', 'to', 'page', 'limit']],
-    ['/totals', ['projectId', 'from', 'to', 'by', 'page', 'limit']],
-    ['/export', ['projectId', 'from', 'to', 'format']],
-    ['/events', ['projectId', 'lastEventId', 'limit']],
-  ])('are refused by the field: %s', async (path, names) => {
-    for (const text of texts) {
-      for (const name of names) {
-        const answer = await send(app, `${TIME_LOGS}${path}?${name}=${text}`);
-        expect([answer.status, messageOf(answer)]).toEqual([400, `${name} must be percent-encoded UTF-8`]);
-      }
-      const answer = await send(app, `${TIME_LOGS}${path}?projectId${text}=x`);
-      expect(answer.status).toBe(400);
-      expect(messageOf(answer)).toContain(`unknown parameter: projectId${text} `);
-    }
   });
 });
 

@@ -45,12 +45,6 @@ describe('POST /api/v1/time-logs', () => {
   });
 
   it.each([
-    ['{}', `${PROJECT_ID}; ${DURATION}; ${DATE}`],
-    [
-      '{"zeta":1,"date":"x","description":5,"duration":0,"projectId":"x"}',
-      `${PROJECT_ID}; ${DURATION}; description must be a string; ${DATE}; unknown field: zeta`,
-    ],
-    [withRaw('duration', '1e400'), DURATION],
     [withRaw('createdAt', '"2026-01-31T00:00:00.000Z"'), 'unknown field: createdAt'],
     [`{"__proto__":${JSON.stringify(LOG)}}`, `${PROJECT_ID}; ${DURATION}; ${DATE}; unknown field: __proto__`],
   ])('refuses values by the rules of a log (%#)', async (body, message) => {
@@ -63,21 +57,6 @@ describe('POST /api/v1/time-logs', () => {
     expect(outcome(good)).toEqual(isCreated({ duration: 2 }));
     const bad = await create(app, `{"duration":2,${rest},"duration":-1}`);
     expect(outcome(bad)).toEqual(isInvalid(DURATION));
-  });
-
-  const isJson = 'the request body must be valid JSON';
-  const isObject = 'the request body must be a JSON object';
-  const isShallow = 'the request body must not be nested deeper than 8 levels';
-  const nested = (levels: number) => `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
-
-  it.each([
-    ['nothing', '', isJson],
-    ['a list', JSON.stringify([LOG]), isObject],
-    ['nine levels', nested(9), isShallow],
-    ['30,000 levels', nested(30_000), isShallow],
-    ['eight levels', nested(8), `${PROJECT_ID}; ${DURATION}; ${DATE}; unknown field: x`],
-  ])('refuses as a body %s', async (_what, body, message) => {
-    expect(outcome(await create(app, body))).toEqual(isInvalid(message));
   });
 
   const tooLarge = [

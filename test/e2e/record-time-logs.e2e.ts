@@ -22,7 +22,6 @@ const recorded = (logs: readonly (typeof LOG)[]) => [
   { success: true, data: logs.map((log) => expectedLog(log)) },
 ];
 const DURATION = 'duration must be a positive number';
-const DATE = 'date must be an existing day in the form YYYY-MM-DD';
 const COUNT = 'timeLogs must be an array of 1 to 1000 time logs';
 
 describe('POST /api/v1/time-logs/batch', () => {
@@ -47,11 +46,6 @@ describe('POST /api/v1/time-logs/batch', () => {
       [1, 2, 3].map((index) => `timeLogs[${index}] must be a JSON object`).join('; '),
     ],
     [
-      'all faults, log by log, those of unknown names last',
-      { bar: 1, timeLogs: [{ foo: 1, ...LOG, date: '', duration: 0 }, LOG, { ...LOG, duration: null }] },
-      `timeLogs[0].${DURATION}; timeLogs[0].${DATE}; timeLogs[0]: unknown field: foo; timeLogs[2].${DURATION}; unknown field: bar`,
-    ],
-    [
       'ten faults of more',
       { timeLogs: Array(37).fill(without('duration')) },
       `${Array.from({ length: 10 }, (_, index) => `timeLogs[${index}].${DURATION}`).join('; ')}; and 27 more`,
@@ -60,16 +54,6 @@ describe('POST /api/v1/time-logs/batch', () => {
     const total = await totalOf(app);
     expect(outcome(await record(body))).toEqual(invalid(message));
     expect(await totalOf(app)).toBe(total);
-  });
-
-  it('bounds the depth of each log with that of a single one', async () => {
-    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
-    expect(outcome(await record({ timeLogs: [{ ...LOG, x: nested(7) }] }))).toEqual(
-      invalid('timeLogs[0]: unknown field: x'),
-    );
-    expect(outcome(await record({ timeLogs: [{ ...LOG, x: nested(8) }] }))).toEqual(
-      invalid('the request body must not be nested deeper than 10 levels'),
-    );
   });
 
   it('answers a repeated batch with a key by the first answer', async () => {

@@ -15,7 +15,6 @@ import {
   patch,
   refusal,
   remove,
-  type Sending,
   totalOf,
 } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
@@ -79,17 +78,6 @@ describe('PUT /api/v1/time-logs/{id}', () => {
       ]);
     await remove(app, log.id);
     for (const change of [correct, patch]) expect(outcome(await change(app, log.id, got))).toEqual(NONE);
-  });
-
-  it.each<[unknown, Sending['headers']?]>([
-    [{ projectId: 'x', duration: 0, description: null, date: '2026-02-30', foo: 1 }],
-    [Buffer.from([0x7b, 0xff, 0x7d])],
-    [LOG, { expect: 'foo' }],
-  ])('refuses what a create refuses, in the same words (%#)', async (body, headers = {}) => {
-    const { id } = await made();
-    const corrected = outcome(await correct(app, id, body, headers));
-    expect(corrected).toEqual(outcome(await create(app, body, headers)));
-    expect(corrected[0]).toBeGreaterThanOrEqual(400);
   });
 });
 

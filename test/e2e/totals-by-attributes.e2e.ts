@@ -157,14 +157,6 @@ describe('totals by an attribute', () => {
     },
   );
 
-  it('are paged', async () => {
-    const pages = await Promise.all(
-      [1, 2, 3].map((page) => send(`by=attributes.level&limit=2&page=${page}`)),
-    );
-    expect(pages.flatMap(({ data }) => data)).toEqual((await send('by=attributes.level')).data);
-    expect(pages.map(({ meta }) => meta.total)).toEqual([5, 5, 5]);
-  });
-
   it('are of the own logs of a bound caller', async () => {
     expect((await send('by=attributes.userId', ada)).data).toEqual([
       { attributes: { userId: 'ada' }, count: 3, duration: 1.3 },

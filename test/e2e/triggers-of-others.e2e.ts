@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { closedDatabase } from '../support/outage.js';
 import { LOG, PROJECT, TIME_LOGS } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -120,31 +119,5 @@ describe('where the database has triggers, rules and constraints of others', () 
       body: { ...CONFLICT, message: 'other records refer to this time log' },
     });
     expect(await stored()).toEqual({ [PROJECT]: 1 });
-  });
-
-  it.each([
-    ['a check', 'project uuid check (project is null)'],
-    ['a foreign key', 'project uuid, missing uuid default gen_random_uuid() references others_projects'],
-  ])('%s that refuses a row of a trigger in another table is a fault', async (_what, columns) => {
-    await app.dataSource.query(`
-      create table others_projects (id uuid primary key); create table others_audit (${columns});
-      ${trigger('others_audit', 'after insert', `${OF_OTHER} insert into others_audit values (new.project_id); end if; return null;`)}`);
-    for (const headers of [{}, { 'idempotency-key': 'key' }])
-      expect(await create(OTHER_PROJECT, headers)).toEqual({ status: 500, body: FAULT });
-    expect(await create(PROJECT)).toMatchObject({ status: 201 });
-  });
-
-  it('a log that a rule drops is never 201', async () => {
-    await app.dataSource.query(
-      'create rule others as on insert to time_logs where (new.description like $$log %$$) do instead nothing',
-    );
-    try {
-      expect(await create(PROJECT)).toEqual({ status: 500, body: FAULT });
-      expect(await create(PROJECT, { 'idempotency-key': 'key' })).toEqual({ status: 500, body: FAULT });
-      expect(await stored()).toEqual({});
-    } finally {
-      // A session that has prepared an insert under a rule keeps to the rule after it is dropped: this ends all.
-      await closedDatabase(app, async () => undefined);
-    }
   });
 });

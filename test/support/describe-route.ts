@@ -11,7 +11,7 @@ import {
   type Operation,
   type Parameter,
 } from './open-api.js';
-import { type Answer, create, dataOf, outcome, refusal, send, type Sending } from './requests.js';
+import { type Answer, create, dataOf, LOG, outcome, refusal, send, type Sending } from './requests.js';
 import type { TestApp } from './test-app.js';
 
 /** A method and a path of the OpenAPI document; HEAD is a method of each path that has GET. */
@@ -33,6 +33,51 @@ export interface Sample extends Sending {
 const PATH_VALUES: Readonly<Record<string, (app: TestApp) => Promise<string>>> = {
   id: async (app) => (dataOf(await create(app)) as { id: string }).id,
 };
+
+const DAY =
+  'must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23';
+/** A wrong value of each query parameter, and its message. */
+const WRONG_VALUES: Readonly<Record<string, readonly [value: string, message: string]>> = {
+  projectId: ['x', 'projectId must be a UUID, or at most 100 separated by commas'],
+  from: ['2026-02-30', `from ${DAY}`],
+  to: ['2026-01-31T24:00', `to ${DAY}`],
+  by: [
+    'month,project',
+    'by must be project, day, week, month or attributes.NAME, or one of project and attributes.NAME with a period, such as project,month',
+  ],
+  page: ['9007199254740992', 'page must be a whole number from 1 to 2^53-1'],
+  limit: ['1001', 'limit must be a whole number from 1 to 1000'],
+  format: ['xml', 'format must be csv or ndjson'],
+  lastEventId: ['x', 'lastEventId must be the id of an event'],
+};
+
+/** Wrong bodies of a log, and their messages. */
+const WRONG_LOGS: readonly [json: string, messages: readonly string[]][] = [
+  [
+    '{"zeta":1,"date":"2026-02-30","description":5,"duration":0,"projectId":"x"}',
+    [
+      'projectId must be a UUID',
+      'duration must be a positive number',
+      'description must be a string',
+      'date must be an existing day in the form YYYY-MM-DD',
+      'unknown field: zeta',
+    ],
+  ],
+  [JSON.stringify(LOG).replace('1.5', '1e400'), ['duration must be a positive number']],
+  [JSON.stringify({ ...LOG, createdBy: 'ada' }), ['unknown field: createdBy']],
+];
+
+/** Wrong bodies of any route, and their messages; `levels` are the levels of nesting that the route takes. */
+const wrongBodies = (levels: number): readonly [body: string | Buffer, message: string][] => [
+  ['', 'the request body must be valid JSON'],
+  ['[]', 'the request body must be a JSON object'],
+  ['{"a":1}{', 'the request body must be valid JSON'],
+  [Buffer.from('{"x":"\xc0\xaf"}', 'latin1'), 'the request body must be valid UTF-8'],
+  ...[levels, 30_000].map((deep): [string, string] => [
+    `{"x":${'['.repeat(deep)}${']'.repeat(deep)}}`,
+    `the request body must not be nested deeper than ${levels} levels`,
+  ]),
+];
 
 const { paths, security: usual } = dereferenced(JSON.parse(DOCUMENT_TEXT) as OpenApiDocument);
 
@@ -190,6 +235,7 @@ export function describeRoute(app: TestApp, route: Route): void {
       expect((await ask(app, other, app.token)).status).toBe(success);
     });
 
+    const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
     const inPath = parametersOf(route, 'path').map(({ name }) => [name, `${name}=x`]);
     const inQuery = parametersOf(route, 'query').map(({ name }) => [name, `${name}=x&${name}=x`]);
     if (method === 'POST' || (inPath.length + inQuery.length > 0 && method !== 'HEAD')) {
@@ -197,13 +243,48 @@ export function describeRoute(app: TestApp, route: Route): void {
         const right = await sample();
         const messageTo = async (query: string) =>
           outcome(await ask(app, { ...right, path: `${right.path}?${query}` }, app.token));
-        const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
         const known = inQuery.length > 0 ? ` (known: ${inQuery.map(([known]) => known).join(', ')})` : '';
         expect(await messageTo('another=1')).toEqual(isInvalid(`unknown parameter: another${known}`));
         for (const [name, query] of [...inPath, ...inQuery])
           expect(await messageTo(query!)).toEqual(isInvalid(`${name} must not be repeated`));
       });
     }
+
+    if (method === 'GET' && inQuery.length > 0)
+      it('names every parameter that is wrong, in the order of the document, or no UTF-8', async () => {
+        const { path: target } = await sample();
+        const names = inQuery.map(([name]) => name!);
+        const outcomeOf = async (query: string) =>
+          outcome(await ask(app, { path: `${target}?${query}` }, app.token));
+        const query = names.toReversed().map((name) => `${name}=${WRONG_VALUES[name]![0]}`);
+        const messages = names.map((name) => WRONG_VALUES[name]![1]);
+        const unknown = `unknown parameter: __proto__ (known: ${names.join(', ')})`;
+        expect(await outcomeOf(`__proto__=1&${query.join('&')}`)).toEqual(
+          isInvalid([...messages, unknown].join('; ')),
+        );
+        for (const name of names)
+          for (const text of ['%', '%zz', '%FF', '%E0%A4', '%ED%A0%80'])
+            expect(await outcomeOf(`${name}=${text}`)).toEqual(
+              isInvalid(`${name} must be percent-encoded UTF-8`),
+            );
+      });
+
+    if (route.operation.requestBody)
+      it('refuses a wrong body, and names all that is wrong with a log', async () => {
+        const right = await sample();
+        const isBatch = path.endsWith('/batch');
+        const outcomeOf = async (body: string | Buffer) =>
+          outcome(await ask(app, { ...right, body }, app.token));
+        for (const [body, message] of wrongBodies(isBatch ? 10 : 8))
+          expect(await outcomeOf(body)).toEqual(isInvalid(message));
+        for (const [log, messages] of WRONG_LOGS) {
+          const body = isBatch ? `{"timeLogs":[${JSON.stringify(LOG)},${log}]}` : log;
+          const named = messages.map((message) =>
+            isBatch ? `timeLogs[1]${message.startsWith('unknown') ? ': ' : '.'}${message}` : message,
+          );
+          expect(await outcomeOf(body)).toEqual(isInvalid(named.join('; ')));
+        }
+      });
 
     if (method === 'HEAD') {
       it('answers as GET, without the body', async () => {

@@ -92,14 +92,8 @@ describe('limits', () => {
 
 describe('paths', () => {
   it.each([
-    ...[
-      '//nowhere',
-      `${TIME_LOGS}#x?page=2`,
-      '/api/v2/time-logs',
-      `${TIME_LOGS}/7b1f0e9c-1f0e-7b1f-8e9c-7b1f0e9c1f0e/x`,
-      '/livez/x',
-    ],
-    ...['/%ff', '/%', `${TIME_LOGS}%00`, `${TIME_LOGS}/x/%ff`, '/health%2f', '/..%2f..%2fetc/passwd'],
+    ...[`${TIME_LOGS}#x?page=2`, '/api/v2/time-logs', `${TIME_LOGS}/7b1f0e9c-1f0e-7b1f-8e9c-7b1f0e9c1f0e/x`],
+    ...['/%ff', '/%', `${TIME_LOGS}%00`, `${TIME_LOGS}/x/%ff`, '/..%2f..%2fetc/passwd'],
   ])('that are unknown are not found (%s)', async (path) => {
     const stranger = rawRequest(`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close');
     expectRefusal(await exchange(app, stranger), REFUSED.unauthorized);
