@@ -20,7 +20,6 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
-  reporters: ['default', '<rootDir>/test/support/long-test-reporter.mjs'],
   // The one limit that ends what hangs; no test is meant to take a tenth of it.
   testTimeout: 600_000,
   // Most tests wait for processes, servers and timers: two workers more than there are cores keep those busy.

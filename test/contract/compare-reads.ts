@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { GROUPINGS } from '../../src/totals/index.js';
+import { type Grouping, GROUPINGS, type GroupSum, type Sum, type Totals } from '../../src/totals/index.js';
 import {
   type Attributes,
   attributesIn,
@@ -11,9 +11,8 @@ import {
   type TimeLogFilter,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
-import { newLog } from '../support/new-log.js';
-import { plainTotals } from '../support/plain-totals.js';
-import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
+import { newLog } from './sample-logs.js';
+import { ALL_PROJECTS, type DataSource, PageRequest, Period, TimeLog } from '../support/storage.js';
 import { logsOf } from './compare-export.js';
 import type { Store } from './use-repository.js';
 
@@ -160,4 +159,48 @@ export async function compareChanges(
   }
   expect(await store.repository.delete(log.id, access)).toEqual(seen(stored));
   expect(await store.repository.delete(log.id, ALL_PROJECTS)).toEqual(isVisible ? undefined : log);
+}
+
+/** SQL for the first and the last day of the period of a log. */
+const DAYS_OF: Readonly<Record<string, readonly [first: string, last: string]>> = {
+  day: ['date', 'date'],
+  week: [`date_trunc('week', date)::date`, `date_trunc('week', date)::date + 6`],
+  month: [
+    `date_trunc('month', date)::date`,
+    `(date_trunc('month', date) + interval '1 month - 1 day')::date`,
+  ],
+};
+const SUM = `count(*)::integer as count, coalesce(trim_scale(sum(duration)), 0)::text as duration`;
+
+/** Returns the totals of the logs that a condition selects, by plain queries that read each of them. */
+export async function plainTotals(
+  dataSource: DataSource,
+  [condition, parameters]: readonly [condition: string, parameters: readonly unknown[]],
+  { from, to }: TimeLogFilter['period'],
+  grouping: Grouping | undefined,
+  { limit, offset }: PageRequest,
+): Promise<Totals> {
+  const query = <Row>(select: string, rest = '') =>
+    dataSource.query<Row[]>(`select ${select} from time_logs where ${condition} ${rest}`, [...parameters]);
+  const [whole] = await query<Sum>(SUM);
+  if (grouping === undefined) return { whole: whole!, groups: [], groupCount: 0 };
+  const [first, last] = DAYS_OF[grouping.split(',').at(-1)!] ?? [];
+  const columns = [
+    ...(grouping.startsWith('project') ? ['project_id as "projectId"'] : []),
+    ...(first ? [`greatest(${first}, '${from ?? '0001-01-01'}')::text as "from"`] : []),
+    ...(last ? [`least(${last}, '${to ?? '9999-12-31'}')::text as "to"`] : []),
+  ];
+  const order =
+    grouping === 'project'
+      ? 'sum(duration) desc, "projectId"'
+      : columns.length === 3
+        ? '"projectId", "from" desc'
+        : '"from" desc';
+  const groups = await query<GroupSum>(
+    `${columns.join(', ')}, ${SUM}`,
+    `group by ${columns.map((_, index) => index + 1).join()}
+     order by ${order}`,
+  );
+  const start = Number(offset);
+  return { whole: whole!, groups: groups.slice(start, start + limit), groupCount: groups.length };
 }

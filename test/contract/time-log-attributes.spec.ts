@@ -3,20 +3,17 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Attributes,
   type AttributeValues,
-  itemsOf,
   normalizedValues,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
 import type { TimeLogEvent } from '../../src/feed/index.js';
 import { CSV_COLUMNS, EXPORT_FORMATS, ExportService } from '../../src/export/index.js';
 import { eventually } from '../support/eventually.js';
-import { newLog } from '../support/new-log.js';
-import { LONG_TEXTS, NUMBERS, TEXTS } from '../support/sample-values.js';
+import { LONG_TEXTS, newLog, NUMBERS, recordAllOnce, recordOnce, TEXTS } from './sample-logs.js';
 import { ALL_PROJECTS, PageRequest, Period, SchemaAttributes, TimeLog } from '../support/storage.js';
 import { compareExport } from './compare-export.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
 import { useRepository } from './use-repository.js';
-import { recordAllOnce, recordOnce } from '../support/record-once.js';
 
 const PAGE = PageRequest.of(1, 50);
 
@@ -101,20 +98,6 @@ describe('attributes in the store', () => {
     expect((await store.repository.get(log.id, ALL_PROJECTS))!.attributes).toEqual(attributes);
     expect(await logsOf(log)).toEqual([log]);
     await published(log, 'created');
-  });
-
-  it('returns the items of a page with the values of the logs', async () => {
-    const projectId = randomUUID();
-    const logs = [
-      ...SAMPLES.map(([, attributes]) => newLog({ attributes, projectId })),
-      newLog({ projectId }),
-    ];
-    for (const log of logs) await store.repository.record([log]);
-    const query = [{ projectIds: [projectId], period: Period.of() }, PAGE, ALL_PROJECTS] as const;
-    const { items, total } = await store.repository.items(...query);
-    const parsed = (texts: Iterable<string>) => Array.from(texts, (text) => JSON.parse(text) as unknown);
-    expect(parsed(items)).toEqual(parsed(itemsOf(logs.toReversed())));
-    expect(await store.repository.find(...query)).toEqual({ logs: logs.toReversed(), total });
   });
 
   it('corrects attributes, also alone, and publishes the correction', async () => {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { newLog } from '../support/new-log.js';
+import { keyOfBatch, keyOfLog, newLog, recordAllOnce, recordOnce } from './sample-logs.js';
 import { ALL_PROJECTS, PageRequest, Period, type TimeLog } from '../support/storage.js';
 import { useRepository } from './use-repository.js';
-import { keyOfBatch, keyOfLog, recordAllOnce, recordOnce } from '../support/record-once.js';
 
 const REUSED = { code: 'IDEMPOTENCY_KEY_REUSED' };
 

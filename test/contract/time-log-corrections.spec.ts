@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { normalizedValues, type TimeLogValues } from '../../src/time-log/index.js';
-import { newLog } from '../support/new-log.js';
-import { DIFFERENCES, VALUES } from '../support/sample-values.js';
+import { DIFFERENCES, keyOfLog, newLog, recordOnce, VALUES } from './sample-logs.js';
 import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
 import { useRepository } from './use-repository.js';
-import { keyOfLog, recordOnce } from '../support/record-once.js';
 
 const ALL = PageRequest.of(1, 1000);
 const CHANGED = { code: 'PRECONDITION_FAILED' };

@@ -8,8 +8,7 @@ import {
 } from '../../src/export/index.js';
 import { parseEventId } from '../../src/feed/index.js';
 import { eventually } from '../support/eventually.js';
-import { newLog } from '../support/new-log.js';
-import { LONG_TEXTS, NUMBERS, TEXTS } from '../support/sample-values.js';
+import { LONG_TEXTS, newLog, NUMBERS, TEXTS } from './sample-logs.js';
 import { ALL_PROJECTS, Period } from '../support/storage.js';
 import { compareExport, logsOf } from './compare-export.js';
 import { useRepository } from './use-repository.js';

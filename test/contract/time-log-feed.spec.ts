@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseEventId } from '../../src/feed/index.js';
 import { eventually } from '../support/eventually.js';
-import { newLog } from '../support/new-log.js';
+import { newLog } from './sample-logs.js';
 import { TimeLog } from '../support/storage.js';
 import { useRepository } from './use-repository.js';
 

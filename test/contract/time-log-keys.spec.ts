@@ -13,7 +13,7 @@ import {
   TypeOrmTimeLogRepository,
   useDatabase,
 } from '../support/storage.js';
-import { recordOnce } from '../support/record-once.js';
+import { recordOnce } from './sample-logs.js';
 
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 let lastId = 0;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { TimeLogAccess, TimeLogFilter } from '../../src/time-log/index.js';
-import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
+import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from './any-filter.js';
 import { timesOf } from '../support/extent.js';
 import {
   LONG_QUEUE_LIMITS,

@@ -7,7 +7,6 @@ import {
   type TimeLogAccess,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
-import { eventually } from '../support/eventually.js';
 import {
   ALL_PROJECTS,
   connectionOptions,
@@ -28,7 +27,7 @@ import {
   TypeOrmTotalsRepository,
   untilWaiting,
   useDatabase,
-  UsedDatabase,
+  type UsedDatabase,
 } from '../support/storage.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
 
@@ -40,28 +39,6 @@ afterAll(() => Promise.all(made.map((database) => database.end())));
 
 const totalsOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmTotalsRepository(logs);
 const exportOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmExportRepository(logs);
-it.each(['totals are read', 'a list fails'])('what SQL has written is folded as soon as %s', async (read) => {
-  const used = new UsedDatabase();
-  await used.begin();
-  made.push(used);
-  const dataSource = await used.open(connectionOptions(used.url, timeLogEntities, limits));
-  const repository = new TypeOrmTimeLogRepository(new Database(dataSource));
-  await dataSource.query(
-    `insert into time_logs (id, project_id, duration, description, date)
-       values ('019c1370-4e1b-7000-8000-000000000001', '11111111-1111-1111-1111-111111111111', 1, '', '2026-01-31')`,
-  );
-  const pageAndAccess = [PageRequest.of(1, 1), ALL_PROJECTS] as const;
-  if (read === 'a list fails') {
-    await dataSource.query('drop function page_time_logs cascade');
-    await expect(repository.find({ period: Period.of() }, ...pageAndAccess)).rejects.toThrow();
-  } else {
-    await totalsOf(repository).totals({ period: Period.of() }, undefined, ...pageAndAccess);
-  }
-  await eventually(
-    async () => expect(await dataSource.query('select from time_log_changes')).toEqual([]),
-    10_000,
-  );
-});
 
 describe('attributes that SQL has stored', () => {
   const database = useDatabase();
@@ -295,27 +272,4 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       await repository.delete(log.id, ALL_PROJECTS);
     });
   });
-
-  it('refuses with SERVICE_UNAVAILABLE where the server ends its connection, and stores the next log over another', async () => {
-    const blocker = await database.transaction();
-    await blocker.query('lock table time_logs in access exclusive mode');
-    const refusal = expect(repository.record([logNumber(3)])).rejects.toMatchObject(unavailable);
-    await untilWaiting(dataSource);
-    // The error arrives, the end of the connection does not.
-    proxy.break(['there']);
-    await database.dataSource.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    await refusal;
-    await blocker.rollbackTransaction();
-    proxy.mend();
-    await repository.record([logNumber(4)]);
-    expect(await idsIn(repository)).toEqual([logNumber(4).id]);
-  });
 });
-
-async function idsIn(repository: TypeOrmTimeLogRepository): Promise<string[]> {
-  const { logs } = await repository.find({ period: Period.of() }, PageRequest.of(1, 50), ALL_PROJECTS);
-  return logs.map(({ id }) => id);
-}

@@ -10,7 +10,6 @@ import {
 import {
   ALL_PROJECTS,
   entityTagOf,
-  PageRequest,
   Period,
   SchemaAttributes,
   TimeLog,
@@ -54,19 +53,6 @@ describe('TimeLogService', () => {
     service = new TimeLogService(repository, ids);
   });
 
-  it.each<[string, (options: ChangeOptions) => Promise<unknown>]>([
-    ['record', (options) => service.record(values, options)],
-    ['list', (options) => service.list(everything, undefined, options)],
-    ['get', (options) => service.get(OTHER, options)],
-    ['delete', (options) => service.delete(OTHER, options)],
-  ])('%s refuses a caller that is bound to an attribute without a filter', async (_name, call) => {
-    const access: TimeLogAccess = { projects: ALL_PROJECTS, attributes: { userId: 'ada' } };
-    await expect(call({ access })).rejects.toMatchObject({
-      code: 'FORBIDDEN',
-      message: 'the token is bound to an attribute that this service does not filter by',
-    });
-  });
-
   it.each([2 ** 53, -Infinity, NaN])('takes no access that is bound to the number %d', async (level) => {
     const filters = new Map([['level', 'number'] as const]);
     const attributes = Object.assign(new TimeLogAttributes(), { filters });
@@ -108,34 +94,6 @@ describe('TimeLogService', () => {
     expect(after).toHaveBeenCalledTimes(4);
   });
 
-  describe('of a batch', () => {
-    const key = { caller: 'Ada', text: 'key' };
-    const second = { ...values, duration: 3 };
-
-    it('records all logs in order, and returns them; an empty batch is none', async () => {
-      const logs = await service.recordAll([values, second]);
-      expect(logs).toMatchObject([{ duration: 2 }, { duration: 3 }]);
-      expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({
-        logs: logs.toReversed(),
-        total: 2,
-      });
-      expect(await service.recordAll([])).toEqual([]);
-      expect(await service.recordAllOnce([], key)).toEqual({ logs: [], isReplay: false });
-    });
-
-    it('rejects all logs if the access excludes the project of one, after it has checked them', async () => {
-      const other = { ...values, projectId: '00000000-0000-0000-0000-000000000002' };
-      const bound = { access: [values.projectId.toLowerCase()] };
-      const forbidden = { code: 'FORBIDDEN', message: 'the token does not allow this project' };
-      await expect(service.recordAll([values, other], bound)).rejects.toMatchObject(forbidden);
-      await expect(service.recordAllOnce([values, other], key, bound)).rejects.toMatchObject(forbidden);
-      const invalid = service.recordAll([other, { ...values, duration: 0 }], bound);
-      await expect(invalid).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
-      expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
-      expect(await service.recordAll([values], bound)).toHaveLength(1);
-    });
-  });
-
   describe('with attributes that are checked', () => {
     const attributes = { ticket: 'OPS-1' };
     const NONE = 'unknown field: attributes';
@@ -143,12 +101,6 @@ describe('TimeLogService', () => {
     beforeEach(async () => {
       log = TimeLog.record({ ...values, attributes }, ids.next());
       await repository.record([log]);
-    });
-
-    it('keeps and does not check those that a correction lacks', async () => {
-      for (const options of [{}, { ifMatch: [entityTagOf(log)] }])
-        expect(await service.correct(log.id, values, options)).toEqual(log);
-      await expect(service.correct(log.id, { ...values, attributes: {} })).rejects.toThrow(NONE);
     });
 
     it('checks those that a patch changes, and removes those that it leaves out', async () => {
@@ -160,22 +112,6 @@ describe('TimeLogService', () => {
       ).rejects.toThrow(NONE);
       expect(await patch(() => values)).toEqual(TimeLog.record(values, log.id));
     });
-  });
-
-  it('patches a log with the values that are made of it', async () => {
-    const log = await service.record(values);
-    const patched = TimeLog.record({ ...values, duration: 3 }, log.id);
-    const change = jest.fn(({ duration }: TimeLog) => ({ ...values, duration: duration + 1 }));
-    expect(await service.patch(log.id.toUpperCase(), change)).toEqual(patched);
-    expect(change.mock.calls).toEqual([[log]]);
-    const invalid = { code: 'VALIDATION_ERROR', message: 'duration must be a positive number' };
-    await expect(service.patch(log.id, () => ({ ...values, duration: 0 }))).rejects.toMatchObject(invalid);
-    await expect(service.patch(log.id, () => values, { access: [] })).rejects.toMatchObject(NOT_FOUND);
-    await expect(service.patch(ids.next(), () => values)).rejects.toMatchObject(NOT_FOUND);
-    await expect(
-      service.patch(log.id, () => ({ ...values, projectId: OTHER }), { access: [log.projectId] }),
-    ).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    expect(await service.get(log.id)).toEqual(patched);
   });
 
   it.each([
@@ -194,24 +130,6 @@ describe('TimeLogService', () => {
       ifMatch: tag === undefined ? tag : [tag, entityTagOf(log)],
     });
     expect(await patched.catch((error: unknown) => error)).toMatchObject(outcome);
-  });
-
-  it('changes only the versions of a log that it may', async () => {
-    const first = await service.record(values);
-    const [was, is] = [{ ifMatch: ['"a"', entityTagOf(first)] }, { ifMatch: [] as string[] }];
-    const changes = (options: ChangeOptions) => [
-      () => service.correct(first.id, { ...values, duration: 5 }, options),
-      () => service.patch(first.id, () => ({ ...values, duration: 5 }), options),
-    ];
-    const second = await changes(was)[0]!();
-    is.ifMatch.push(entityTagOf(second));
-    const changed = { code: 'PRECONDITION_FAILED', message: 'the log has changed since: get it again' };
-    for (const change of [...changes(was), () => service.delete(first.id, was)])
-      await expect(change()).rejects.toMatchObject(changed);
-    for (const change of changes(is)) expect(await change()).toEqual(second);
-    await service.delete(first.id, is);
-    for (const change of [...changes(is), () => service.delete(first.id, is)])
-      await expect(change()).rejects.toMatchObject(NOT_FOUND);
   });
 
   it.each<[string, (id: string, options: ChangeOptions) => Promise<unknown>]>([

@@ -8,12 +8,10 @@ import {
   type TimeLogFilter,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
-import { newLog } from '../support/new-log.js';
-import { DIFFERENCES, LONG_TEXTS, NUMBERS, TEXTS } from '../support/sample-values.js';
+import { DIFFERENCES, LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
 import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
 import { useRepository } from './use-repository.js';
-import { recordOnce } from '../support/record-once.js';
 
 const ALL = PageRequest.of(1, 1000);
 /** The smallest and the largest id. */
@@ -31,17 +29,6 @@ describe('the store of time logs', () => {
     for (const log of logs) await store.repository.record([log]);
     return { logs, projectId, filter: of(projectId) };
   }
-
-  it('returns a log as it was added, and nothing for an unknown id', async () => {
-    const { logs, filter } = await addAll([{ duration: 1.5, description: 'work', date: '2024-02-29' }]);
-    const found = [(await listed(filter)).logs[0], await store.repository.get(logs[0]!.id, ALL_PROJECTS)];
-    for (const log of found) {
-      expect(log).toEqual(logs[0]);
-      expect(log instanceof TimeLog).toBe(true);
-      expect(log!.createdAt).toEqual(logs[0]!.createdAt);
-    }
-    expect(await store.repository.get(randomUUID(), ALL_PROJECTS)).toBe(undefined);
-  });
 
   it('returns all values unchanged, also as the items of a page', async () => {
     const { logs, filter } = await addAll([
@@ -106,13 +93,6 @@ describe('the store of time logs', () => {
     const all = await store.repository.after({ period }, undefined, 1000, ALL_PROJECTS);
     expect(all).toEqual((await listed({ period })).logs);
     expect(all.length >= 2).toBe(true);
-  });
-
-  it('keeps all logs that are added at once, and returns up to 1000', async () => {
-    const projectId = randomUUID();
-    const logs = Array.from({ length: 1001 }, () => newLog({ projectId }));
-    await Promise.all(logs.map((log) => store.repository.record([log])));
-    expect(await listed(of(projectId))).toEqual({ logs: logs.slice(1).toReversed(), total: 1001 });
   });
 
   it('reads pages and totals from one snapshot each while logs are added', async () => {
@@ -188,25 +168,5 @@ describe('the store of time logs', () => {
       const second = newLog({ projectId: first.projectId });
       expect(await recordOnce(store.repository, second, key)).toBe(second.id);
     });
-  });
-
-  it('calls listeners after each change', async () => {
-    const listened = store.repository;
-    let times = 0;
-    listened.onRecorded(() => times++);
-    const log = newLog();
-    await listened.record([log]);
-    expect(times).toBe(1);
-    await recordOnce(listened, newLog(), { caller: 'p', text: 'k' });
-    expect(times).toBe(2);
-    await listened.correct(TimeLog.record({ ...normalizedValues(log), duration: 2 }, log.id), ALL_PROJECTS);
-    expect(times).toBe(3);
-    await listened.delete(log.id, ALL_PROJECTS);
-    expect(times).toBe(4);
-    await listened.delete(log.id, ALL_PROJECTS);
-    await listened.correct(log, ALL_PROJECTS);
-    expect(times).toBe(4);
-    await listened.record([newLog(), newLog()]);
-    expect(times > 4).toBe(true);
   });
 });

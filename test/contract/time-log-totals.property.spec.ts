@@ -3,9 +3,9 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { TimeLogAccess, TimeLogFilter } from '../../src/time-log/index.js';
 import type { Grouping, Totals } from '../../src/totals/index.js';
-import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
+import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from './any-filter.js';
 import { timesOf } from '../support/extent.js';
-import { plainTotals } from '../support/plain-totals.js';
+import { plainTotals } from './compare-reads.js';
 import {
   ALL_PROJECTS,
   whileRepeating,

@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { newToken } from '../../src/access-token/access-token.js';
 import { eventually } from '../support/eventually.js';
-import { aroundStatements } from '../support/around-statements.js';
-import { useClock } from '../support/clock.js';
+import { aroundStatements, missingDatabase, useClock, useTestApp } from '../support/test-app.js';
 import { expectCommon, REFUSED } from '../support/edge.js';
-import { missingDatabase } from '../support/outage.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
 import { create, list, LOG, outcome, refusal, send, sendBytes, TIME_LOGS } from '../support/requests.js';
-import { useTestApp } from '../support/test-app.js';
 
 const REALM = 'Bearer realm="time-logs"';
 const INVALID = `${REALM}, error="invalid_token"`;

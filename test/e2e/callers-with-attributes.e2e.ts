@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { lastLineOf } from '../support/commands.js';
-import { runHere } from '../support/commands-here.js';
+import { runHere, type ServiceHere, startHere } from '../support/service-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { LOG, PROJECT, TIME_LOGS } from '../support/requests.js';
-import { type ServiceHere, startHere } from '../support/service-here.js';
 import { withSql } from '../support/backup-rows.js';
 
 const SCHEMA = {
@@ -291,15 +290,6 @@ it('refuses a caller that is bound to a value of another type', async () => {
   ] as const)
     expect(await outcome(ofOtherType, method, path, sent)).toEqual(NOT_DECLARED);
   expect(await outcome(ofOtherType, 'POST', '', LOG)).toEqual([400, 'attributes.level must be a number']);
-});
-
-it('leaves out links that clients cannot take, and keeps the next page', async () => {
-  const text = '😀'.repeat(255);
-  for (let logs = 0; logs < 2; logs++) await create(boss, { userId: text, constructor: text });
-  const query = `?attributes.userId=${text}&attributes.constructor=${text}`;
-  const { status, headers } = await send(boss, 'GET', `${query}&limit=1`);
-  const [, next] = /^<([^>]+)>; rel="next", /.exec(headers.get('link')!)!;
-  expect([status, (await send(boss, 'GET', next!)).body.meta.total]).toEqual([200, 2]);
 });
 
 it('obeys both bounds together', async () => {

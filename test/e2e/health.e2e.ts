@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { aroundStatements } from '../support/around-statements.js';
-import { closedDatabase, missingDatabase } from '../support/outage.js';
+import { aroundStatements, closedDatabase, missingDatabase, useTestApp } from '../support/test-app.js';
 import { type Answer, outcome, refusal, send } from '../support/requests.js';
-import { useTestApp } from '../support/test-app.js';
 
 const NO_TOKEN = { headers: { authorization: undefined } };
 const unavailable = refusal('SERVICE_UNAVAILABLE', 'the service is unavailable at the moment; retry later');

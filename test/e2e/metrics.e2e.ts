@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { aroundStatements } from '../support/around-statements.js';
+import { aroundStatements, missingDatabase, useTestApp } from '../support/test-app.js';
 import { newGate } from '../support/gate.js';
-import { missingDatabase } from '../support/outage.js';
 import { create, list, LOG, remove, send, TIME_LOGS } from '../support/requests.js';
-import { useTestApp } from '../support/test-app.js';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const app = useTestApp();

@@ -3,14 +3,8 @@ import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microse
 import { eventually } from '../support/eventually.js';
 import { overTransport } from '../messages/test-clients.js';
 import { messageOptions } from '../messages/host.js';
-import { aroundStatements } from '../support/around-statements.js';
-import {
-  connectMessages,
-  LargeLists,
-  loadConfig,
-  scopes,
-  TypeOrmTimeLogRepository,
-} from '../support/compiled.js';
+import { aroundStatements, startTestApp, type TestApp } from '../support/test-app.js';
+import { connectMessages, LargeLists, loadConfig, scopes } from '../support/compiled.js';
 import { type Gate, newGate } from '../support/gate.js';
 import {
   type Answer,
@@ -26,7 +20,6 @@ import {
   send,
   TIME_LOGS,
 } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
 import { unusedPort } from '../support/unused-port.js';
 
 const OTHER_PROJECT = 'b0000000-0000-4000-8000-00000000000f';
@@ -175,17 +168,5 @@ describe('corrections', () => {
     expect(gates).toHaveLength(1);
     gates[0]!.open();
     expect((await own).status).toBe(200);
-  });
-
-  it('of one log run one at a time, and those of other logs meanwhile', async () => {
-    const gates = hold('for no key update of log');
-    const asked = [4, 5, 6].map((duration) => correctBy(app.token, PROJECT, duration));
-    const other = correct(app, idOf(await create(app)), { ...LOG, duration: 7 });
-    await eventually(() => expect(gates).toHaveLength(2));
-    expect(app.app.get(TypeOrmTimeLogRepository).queueLength).toBe(2);
-    gates[1]!.open();
-    expect((await other).status).toBe(200);
-    const statuses = (await openAll(gates, asked)).map(({ status }) => status);
-    expect(statuses).toEqual([200, 200, 200]);
   });
 });

@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { lastLineOf } from '../support/commands.js';
-import { runHere } from '../support/commands-here.js';
+import { runHere, startHere } from '../support/service-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { withSql } from '../support/backup-rows.js';
 import { PROJECT, TIME_LOGS } from '../support/requests.js';
-import { startHere } from '../support/service-here.js';
 
 const SCHEMA = {
   type: 'object',

@@ -1,6 +1,6 @@
 import { EventSink } from '../../src/event-relay/index.js';
 import type { CloudEvent } from '../../src/feed/index.js';
-import { expectDescribedEvent } from '../support/described-messages.js';
+import { expectDescribedEvent } from '../support/documented.js';
 import { newGate, type Gate } from '../support/gate.js';
 
 /** Keeps events in memory, and notes how they come. */

@@ -13,7 +13,7 @@ import { Webhook } from 'standardwebhooks';
 import { webhookKeysOf } from '../../libs/strict-url/src/index.js';
 import type { CloudEvent } from '../../src/feed/index.js';
 import { CERTIFICATE, KEY } from '../support/certificates.js';
-import { expectDescribedEvent } from '../support/described-messages.js';
+import { expectDescribedEvent } from '../support/documented.js';
 
 export const SECRETS = ['a', 'b'].map((letter) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`);
 export const KEYS = webhookKeysOf(SECRETS.join(','))!;

@@ -9,7 +9,6 @@ import {
 } from '@nestjs/common';
 import type { ClientProxy } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
-import { InFlightMessages } from '../../src/messages/in-flight-messages.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
 import { hostDataSource, tcpPortOf, useHosts } from '../host/embedded.js';
@@ -85,19 +84,5 @@ describe('a host that knows its callers by itself', () => {
     ['unknown to the caller', 'UNAUTHORIZED', 'a valid bearer token is required'],
   ])('refuses in our form whom it refuses: %s', async (name, code, message) => {
     expect(await record(name)).toEqual({ error: refusal(code, message) });
-  });
-
-  it('may wrap answers by its own interceptor', async () => {
-    const { answer } = (await record('wrapped')) as { answer: object };
-    expect(answer).toMatchObject({ answer: { success: true, data: LOG } });
-  });
-
-  it('does not wait at its end for messages that its own interceptor has answered', async () => {
-    expect(await record('answered by the host')).toEqual({ answer: 'from a cache' });
-    const last = hosts.app.get(InFlightMessages, { strict: false });
-    // It would wait for 5 s for an answer that does not come.
-    const startedAt = performance.now();
-    await last.drain();
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
   });
 });

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { TimeLogService } from '../../src/time-log/application/time-log.service.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
 import { type TestClient, type Outcome, overHttp } from './test-clients.js';
-import { HELD, HeldTimers } from './held-timers.js';
 import { BOUND_TO, startTcpHost, type TcpHost } from './host.js';
 import { describeMessages } from './messages.contract.js';
 
@@ -174,60 +171,6 @@ describe('a host with messages over TCP', () => {
     const asked = { accessToken: 'worker', idempotencyKey: 'across', timeLog: LOG };
     const { answer } = (await testClient.record(asked)) as { answer: object };
     expect(await overHttp(tcp.port).record(asked)).toEqual({ answer: { ...answer, replayed: true } });
-  });
-
-  describe('with a deadline that is over', () => {
-    let timers: HeldTimers;
-    let late: TcpHost;
-    beforeAll(async () => {
-      timers = new HeldTimers();
-      late = await startTcpHost({ deadline: 2 * HELD });
-    });
-    afterAll(async () => {
-      timers.restore();
-      await late.close();
-    });
-    /** Ends the deadlines of what is asked, until all of it is answered. */
-    const answersOf = async (asked: readonly Promise<Outcome>[]) => {
-      let answers: Outcome[] | undefined;
-      void Promise.all(asked).then((all) => (answers = all));
-      return eventually(() => {
-        timers.end();
-        if (!answers) throw new Error('there are answers to come');
-        return answers;
-      });
-    };
-    const unavailable = refusal(
-      'SERVICE_UNAVAILABLE',
-      'the service is unavailable at the moment; retry later',
-    );
-
-    it('answers where who decides tokens says nothing', async () => {
-      const asked = late.testClient.record({ accessToken: 'silent', timeLog: LOG });
-      expect(await answersOf([asked])).toEqual([{ error: unavailable }]);
-    });
-
-    it('forms two large lists at a time, for messages and requests', async () => {
-      const service = late.app.get(TimeLogService);
-      const held = newGate();
-      const list = service.items.bind(service);
-      const made = jest.spyOn(service, 'items').mockImplementation(async (filter, page, access) => {
-        if (page!.limit! > 100) await held.opened;
-        return list(filter, page, access);
-      });
-      const big = { accessToken: 'reader', query: { limit: 101 } };
-      const http = overHttp(late.port);
-      const asked = [...Array<TestClient>(5).fill(late.testClient), http].map((each) => each.list(big));
-      expect(await late.testClient.list({ accessToken: 'reader', query: { limit: 100 } })).toMatchObject({
-        answer: {},
-      });
-      expect(await answersOf(asked)).toMatchObject(asked.map(() => ({ error: unavailable })));
-      expect(made.mock.calls.filter(([, page]) => page!.limit! > 100)).toHaveLength(2);
-      held.open();
-      for (const each of [late.testClient, http])
-        expect(await each.list(big)).toMatchObject({ answer: { meta: { limit: 101 } } });
-      made.mockRestore();
-    });
   });
 
   it('answers at its end what is under way, and refuses what comes then', async () => {

@@ -1,6 +1,6 @@
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
-import { expectDescribedMessage } from '../support/described-messages.js';
+import { expectDescribedMessage } from '../support/documented.js';
 import { TIME_LOGS } from '../support/requests.js';
 
 /** The outcome for a caller: the body of an answer, or that of an error. */

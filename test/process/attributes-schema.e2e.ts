@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { lastLineOf } from '../support/commands.js';
-import { runHere } from '../support/commands-here.js';
+import { runHere, startHere } from '../support/service-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { LOG, TIME_LOGS } from '../support/requests.js';
-import { startHere } from '../support/service-here.js';
 import { unusedPort } from '../support/unused-port.js';
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'docker', 'attributes', 'person-billable-tags.json');
@@ -98,24 +97,6 @@ describe('the service with a schema of attributes', () => {
     if (text !== undefined) await writeFile(file, text);
     const starting = startHere({ ...settings, ATTRIBUTES_SCHEMA: file });
     await expect(starting).rejects.toThrow(/^[^\n]*ATTRIBUTES_SCHEMA[^\n]*$/);
-  });
-
-  it.each([
-    ['attributes.tags=a', 1],
-    ['attributes.tags=', 0],
-    ['attributes.tags=%5B%22a%22%5D', 0],
-    ['attributes.billable=false', 2],
-    ['attributes.userId=ada&attributes.billable=true&attributes.tags=a', 1],
-  ])('filters lists, totals and exports by %s', async (query, count) => {
-    const [list, totals, exported] = await Promise.all(
-      ['', '/totals', '/export'].map((path) => send(`${TIME_LOGS}${path}?${query}`)),
-    );
-    expect([list, totals]).toMatchObject([
-      { body: { meta: { total: count } } },
-      { body: { meta: { count } } },
-    ]);
-    expect(exported!.headers.get('x-total-count')).toBe(String(count));
-    expect(list!.headers.get('link')).toContain(`<?${query}&page=1`);
   });
 
   it('starts with a narrower schema, whose logs keep what they have, and with the first one again', async () => {

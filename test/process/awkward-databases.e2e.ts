@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { addRows, withSql } from '../support/backup-rows.js';
-import { runHere as run } from '../support/commands-here.js';
+import { runHere as run } from '../support/service-here.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -5,11 +5,10 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { eventually } from '../support/eventually.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
-import { runHere as run } from '../support/commands-here.js';
+import { runHere as run, startHere } from '../support/service-here.js';
 import { openDatabase } from '../support/compiled.js';
 import { useFolder } from '../support/fixtures.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
-import { startHere } from '../support/service-here.js';
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Does something on the embedded database of a directory, which runs meanwhile. */

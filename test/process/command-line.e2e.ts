@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { runProgram } from '../support/commands.js';
-import { type CommandName, runHere } from '../support/commands-here.js';
+import { type CommandName, runHere } from '../support/service-here.js';
 import { useFolder } from '../support/fixtures.js';
 
 /** Scripts of npm that are not commands of the service. */

@@ -1,15 +1,13 @@
 import { readFile, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
-import { runHere as run } from '../support/commands-here.js';
+import { runHere as run, startHere } from '../support/service-here.js';
 import { accessTokenMigrations, migrate } from '../support/compiled.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
-import { startHere } from '../support/service-here.js';
 import { createTestDatabase } from '../support/test-database.js';
 
 /** As many projects, each another one. */
@@ -221,24 +219,6 @@ describe('the counts command', () => {
     ]);
     expect((await counts('rebuild')).stdout).toBe('corrected 4 counts\n');
     expect((await counts('verify')).code).toBe(0);
-  });
-
-  it('says in one line what to do where the role lacks a right, as the other commands do', async () => {
-    const role = `${new URL(database.url).username}_reader`;
-    await query(`create role ${role} login`, database.superuserUrl);
-    const env = { DATABASE_URL: database.superuserUrl.replace('//postgres@', `//${role}@`) };
-    const owns =
-      'set MIGRATION_DATABASE_URL (or DATABASE_URL, if that is not set) to the role that owns the tables';
-    const denied = (what: string) => refused(`permission denied for ${what}: ${owns}`);
-    expect(await run('counts', ['rebuild'], env)).toEqual(denied('table time_log_folds'));
-    expect(await run('counts', ['verify'], env)).toEqual(denied('table time_log_folds'));
-    expect(await run('backup', [join(tmpdir(), role)], env)).toEqual(denied('table migrations'));
-    expect(await run('token', ['list'], env)).toEqual(
-      refused(
-        'the role of DATABASE_URL may not do this: grant it what docker/DATABASE.md lists under Rights, or name the owner',
-      ),
-    );
-    await query(`drop role ${role}`, database.superuserUrl);
   });
 });
 

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { CERTIFICATE, KEY, OTHER_CERTIFICATE } from '../support/certificates.js';
-import { runHere } from '../support/commands-here.js';
+import { runHere } from '../support/service-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { createTestDatabase } from '../support/test-database.js';
 

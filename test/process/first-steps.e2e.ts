@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { runHere } from '../support/commands-here.js';
+import { runHere, startHere } from '../support/service-here.js';
 import { environment } from '../support/environment.js';
 import { useFolder } from '../support/fixtures.js';
 import { correct, remove, send } from '../support/requests.js';
-import { startHere } from '../support/service-here.js';
 import { MAIN, spawnProgram, startService } from '../support/service-process.js';
 
 /** Runs a command of the first steps, as pasted. */

@@ -5,10 +5,9 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { runProgram } from '../support/commands.js';
-import { runHere } from '../support/commands-here.js';
+import { type Line, linesOf, runHere, startHere } from '../support/service-here.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
-import { type Line, linesOf, startHere } from '../support/service-here.js';
 import { createTestDatabase } from '../support/test-database.js';
 
 const run = promisify(execFile);

@@ -2,10 +2,9 @@ import { access } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { lastLineOf } from '../support/commands.js';
-import { runHere } from '../support/commands-here.js';
+import { runHere, startHere } from '../support/service-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { Issuer, makeKey, seconds } from '../support/issuer.js';
-import { startHere } from '../support/service-here.js';
 
 describe('the service with JWTs', () => {
   const database = useTestDatabase();

@@ -13,7 +13,6 @@ import {
   dataOf,
   get,
   idOf,
-  list,
   remove,
   send,
   type Target,

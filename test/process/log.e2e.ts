@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { withSql } from '../support/backup-rows.js';
 import { lastLineOf } from '../support/commands.js';
-import { runHere } from '../support/commands-here.js';
+import { type Line, linesOf, runHere, startHere } from '../support/service-here.js';
 import { DECLARED_TOKEN as TOKEN } from '../support/environment.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { rawRequest, sendRaw } from '../support/raw-http.js';
 import { create as post, createAll, dataOf, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
-import { type Line, linesOf, startHere } from '../support/service-here.js';
 
 /** Documents the search for the changes of a log. */
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docker', 'LOGS.md');

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findBinaries } from '../../libs/embedded-postgres/src/binaries.js';
 import { isOrdinary } from '../../libs/embedded-postgres/src/account.js';
-import { runHere } from '../support/commands-here.js';
-import { type ServiceHere, startHere } from '../support/service-here.js';
+import { runHere, type ServiceHere, startHere } from '../support/service-here.js';
 
 const asRoot = process.getuid?.() === 0 ? describe : describe.skip;
 /** A user without a name, and a group of another number. */

@@ -2,11 +2,10 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { runCommand, runProgram } from '../support/commands.js';
-import { runHere } from '../support/commands-here.js';
+import { linesOf, runHere, startHere } from '../support/service-here.js';
 import { useFolder } from '../support/fixtures.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
 import { PostgresCluster } from '../support/postgres-cluster.js';
-import { linesOf, startHere } from '../support/service-here.js';
 import { endProcess, spawnService } from '../support/service-process.js';
 
 const gone = 'gone since 0.4, and without effect: DEADLINE, WRITE_QUEUE';

@@ -45,12 +45,6 @@ describe('a start of the service', () => {
     );
   });
 
-  it('says in one line that HOST is no address of this machine', async () => {
-    expect(await faultOf({ DATABASE_URL: database.url, HOST: '192.0.2.1' })).toBe(
-      '192.0.2.1 is not an address of this machine: set HOST to one, or remove it',
-    );
-  });
-
   it.each(['/proc/x', '/dev/null/x'])('says in one line that %s cannot hold its data', async (DATA_DIR) => {
     expect(await faultOf({ DATA_DIR })).toMatch(
       new RegExp(

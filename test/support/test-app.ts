@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { DataSource } from 'typeorm';
 import type { AccessTokenService } from '../../src/access-token/index.js';
@@ -13,7 +13,8 @@ import {
   NestFactory,
   scopes,
 } from './compiled.js';
-import { createMigratedDatabase } from './test-database.js';
+import { createMigratedDatabase, query, serverOfWorker } from './test-database.js';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 
 /** The settings that differ from the defaults. */
 type Settings = Partial<AppOptions['config']>;
@@ -83,6 +84,94 @@ export async function startTestApp(
     close: async () => {
       await app.close();
       await database.drop();
+    },
+  };
+}
+
+/** Takes the database of an app away while something is done, and brings it back whatever happens. */
+export type Outage = (app: TestApp, during: () => Promise<void>) => Promise<void>;
+
+/** The database refuses connections. */
+export const closedDatabase: Outage = async (app, during) => {
+  const name = databaseOf(app);
+  await close(name);
+  await during().finally(() => query(serverOfWorker(), `alter database ${name} allow_connections true`));
+};
+
+/** There is no database of this name. */
+export const missingDatabase: Outage = async (app, during) => {
+  const name = databaseOf(app);
+  await close(name);
+  await query(serverOfWorker(), `alter database ${name} rename to ${name}_away`);
+  await during().finally(() =>
+    query(
+      serverOfWorker(),
+      `alter database ${name}_away rename to ${name}`,
+      `alter database ${name} allow_connections true`,
+    ),
+  );
+};
+
+/** Ends all connections to a database and lets nobody in. */
+function close(name: string): Promise<void> {
+  return query(
+    serverOfWorker(),
+    `alter database ${name} allow_connections false`,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+  );
+}
+
+function databaseOf({ databaseUrl }: TestApp): string {
+  return /\/(test_[0-9a-f]+)/.exec(databaseUrl)![1]!;
+}
+
+/** A statement, as text or as the driver takes one that is prepared. */
+type Sql = string | { readonly text: string };
+interface Client {
+  query(sql: Sql, ...more: unknown[]): Promise<unknown>;
+}
+
+/** Stands around every statement that a DataSource runs, until the returned function is called. */
+export function aroundStatements(
+  dataSource: DataSource,
+  around: (sql: string, run: () => Promise<unknown>) => Promise<unknown>,
+): () => void {
+  const driver = dataSource.driver as PostgresDriver;
+  const obtain = driver.obtainMasterConnection.bind(driver);
+  driver.obtainMasterConnection = async () => {
+    const [client, release] = (await obtain()) as [Client, (error?: unknown) => void];
+    const query = client.query.bind(client);
+    client.query = (sql, ...more) =>
+      around(typeof sql === 'string' ? sql : sql.text, () => query(sql, ...more));
+    const releasePlain = (error?: unknown) => {
+      Reflect.deleteProperty(client, 'query');
+      release(error);
+    };
+    return [client, releasePlain];
+  };
+  return () => {
+    driver.obtainMasterConnection = obtain;
+  };
+}
+
+/**
+ * Moves the clocks of the service from the first test of a file to its last. Only `advance` moves the time of day;
+ * `performance.now` runs too.
+ */
+export function useClock(): { advance: (milliseconds: number) => void } {
+  const { Date: ServiceDate, performance } = serviceGlobal;
+  let ahead = 0;
+  beforeAll(() => {
+    const [begun, elapsed] = [ServiceDate.now(), performance.now.bind(performance)];
+    jest.spyOn(ServiceDate, 'now').mockImplementation(() => begun + ahead);
+    jest.spyOn(performance, 'now').mockImplementation(() => elapsed() + ahead);
+  });
+  afterAll(() => {
+    jest.restoreAllMocks();
+  });
+  return {
+    advance: (milliseconds) => {
+      ahead += milliseconds;
     },
   };
 }

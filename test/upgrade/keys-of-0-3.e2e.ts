@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { withSql } from '../support/backup-rows.js';
-import { runHere } from '../support/commands-here.js';
+import { runHere, startHere } from '../support/service-here.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { queryOnce } from '../support/postgres-cluster.js';
-import { startHere } from '../support/service-here.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadVersion03 } from './version-0-3.js';
 

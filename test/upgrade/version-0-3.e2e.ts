@@ -15,10 +15,9 @@ import {
   timeLogMigrations,
 } from '../support/compiled.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
-import { runHere } from '../support/commands-here.js';
+import { runHere, type ServiceHere, startHere } from '../support/service-here.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
-import { type ServiceHere, startHere } from '../support/service-here.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { everything, loadVersion03 } from './version-0-3.js';
 

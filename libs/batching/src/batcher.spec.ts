@@ -96,17 +96,6 @@ describe('Batcher', () => {
     await second;
   });
 
-  it('fails all items of a run that returns too few outcomes, and runs the next item', async () => {
-    batcher = new Batcher((items) => Promise.resolve(items.slice(0, 1).map(String)), LIMITS);
-    const reason = new Error('a run must return an outcome for each item');
-    expect(await Promise.allSettled([0, 2, 4].map((item) => batcher.add(item)))).toEqual([
-      { status: 'fulfilled', value: '0' },
-      { status: 'rejected', reason },
-      { status: 'rejected', reason },
-    ]);
-    expect(await batcher.add(6)).toBe('6');
-  });
-
   it('fails all items of a run that fails, and only its own item of the next run', async () => {
     const outcomes = Promise.allSettled([2, 4, 6, 9].map((item) => batcher.add(item)));
     const reason = new Error('lost');
@@ -181,28 +170,6 @@ describe('Batcher', () => {
     await finish(0, 1, 2, 3);
     expect(runs.map(({ items }) => items)).toEqual([[0], [2, 4, 6, 20], [8, 10, 12, 22], [14, 16]]);
     expect(await Promise.all(outcomes)).toHaveLength(11);
-  });
-
-  it('reports the size of each run and the waits of its items, without those that waited too long', async () => {
-    const seen: string[] = [];
-    batcher.observers = {
-      size: { observe: (size) => seen.push(`${size} items`) },
-      wait: { observe: (seconds) => seen.push(`${seconds} s`) },
-    };
-    const first = batcher.add(0);
-    const refusal = expect(batcher.add(2)).rejects.toMatchObject(unavailable);
-    now += 300;
-    const later = [batcher.add(4)];
-    now += 600;
-    later.push(batcher.add(6));
-    now += 200;
-    runs[0]!.finish();
-    await refusal;
-    await first;
-    await tick();
-    runs[1]!.finish();
-    await Promise.all(later);
-    expect(seen).toEqual(['1 items', '0 s', '2 items', '0.8 s', '0.2 s']);
   });
 
   it('runs nothing if all items have waited too long, and then runs the next item at once', async () => {

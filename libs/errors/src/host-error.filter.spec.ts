@@ -80,25 +80,4 @@ describe('HostErrorFilter', () => {
     );
     expect(statuses.filter((status) => status !== 0)).toEqual(handled);
   });
-
-  it("sets Retry-After before it calls the host's filter, unless it is set", () => {
-    const seen: unknown[] = [];
-    const hostFilter: ExceptionFilter = {
-      catch: (_thrown, host) =>
-        seen.push(host.switchToHttp().getResponse<FakeResponse>().headers.get('Retry-After')),
-    };
-    const filter = new HostErrorFilter(hostFilter);
-    for (const thrown of [refusal, new DomainError('RATE_LIMITED', 'wait', { retryAfter: 17 }), missing])
-      filter.catch(thrown, hostOf(new FakeResponse()));
-    const response = new FakeResponse();
-    response.setHeader('Retry-After', '60');
-    filter.catch(refusal, hostOf(response));
-    expect(seen).toEqual(['1', '17', undefined, '60']);
-  });
-
-  it('destroys a response that has begun, whatever the host catches', () => {
-    const [hostFilter, response] = [new AllFilter(), new FakeResponse(true)];
-    new HostErrorFilter(hostFilter).catch(refusal, hostOf(response));
-    expect([hostFilter.caught, response.isDestroyed]).toEqual([[], true]);
-  });
 });

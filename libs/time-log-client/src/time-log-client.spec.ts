@@ -585,13 +585,6 @@ describe('copy', () => {
     });
     expect(saved).toEqual([]);
   });
-
-  it('keeps the copy if there is no export', async () => {
-    const { client } = clientOf([refused(403, 'FORBIDDEN')]);
-    const copy = new Map([[ITEM.id, RECORDED]]);
-    expect((await failure(client.copy(copy))).code).toBe('FORBIDDEN');
-    expect(copy.size).toBe(1);
-  });
 });
 
 describe('correct', () =>

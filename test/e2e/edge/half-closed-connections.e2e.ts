@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
-import { aroundStatements } from '../../support/around-statements.js';
+import { aroundStatements, startTestApp, type TestApp } from '../../support/test-app.js';
 import { loadConfig } from '../../support/compiled.js';
 import type { Sample } from '../../support/describe-route.js';
 import { authorized, edgeApp, expectRefusal, REFUSED } from '../../support/edge.js';
 import { newGate } from '../../support/gate.js';
 import { type Answer, answersIn } from '../../support/raw-http.js';
 import { LOG, TIME_LOGS } from '../../support/requests.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
 
 /** The text of a request with the token of the app. */
 function textOf(app: TestApp, { method = 'GET', path, headers = {}, body = '' }: Sample): string {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database/setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
-import { runHere } from '../../support/commands-here.js';
+import { runHere } from '../../support/service-here.js';
 import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { eventually } from '../eventually.js';
 import { useCluster } from './support/use-cluster.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database/setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
-import { runHere } from '../../support/commands-here.js';
+import { runHere } from '../../support/service-here.js';
 import { firstColumn } from '../../support/postgres-cluster.js';
 import { everything, loadVersion03 } from '../../upgrade/version-0-3.js';
 import { useCluster, useLossyProxy } from './support/use-cluster.js';

@@ -7,7 +7,7 @@ import { eventually } from '../eventually.js';
 import { ask } from '../faults/support/ask.js';
 import { serve } from '../faults/support/serve.js';
 import { useCluster, useLossyProxy } from '../faults/support/use-cluster.js';
-import { runHere } from '../../support/commands-here.js';
+import { runHere } from '../../support/service-here.js';
 import { useFolder } from '../../support/fixtures.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { spawnService } from '../../support/service-process.js';

@@ -1,4 +1,42 @@
-import type { TimeLogValues } from '../../src/time-log/index.js';
+import { hash, randomUUID } from 'node:crypto';
+import type { IdempotencyKey, TimeLogValues, TimeLogWrites } from '../../src/time-log/index.js';
+import { fingerprintOf, TimeLog } from '../support/storage.js';
+
+let lastId = 0x019c_1370_0000;
+
+/** Returns a log whose id is greater than all earlier ones. */
+export function newLog(values: Partial<TimeLogValues> = {}): TimeLog {
+  const time = (++lastId).toString(16).padStart(12, '0');
+  const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+  return TimeLog.record(
+    { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31', ...values },
+    id,
+  );
+}
+
+type Writes = Pick<TimeLogWrites, 'record'>;
+
+/** Records a log with a key. Returns the id of the log of the key. */
+export async function recordOnce(writes: Writes, log: TimeLog, key: IdempotencyKey): Promise<string> {
+  const [recorded] = await writes.record([log], { key: keyOfLog(log, key) });
+  return recorded!.id;
+}
+
+/** Records a batch with a key. Returns the ids of the logs of the key. */
+export async function recordAllOnce(
+  writes: Writes,
+  logs: readonly TimeLog[],
+  key: IdempotencyKey,
+): Promise<string[]> {
+  const recorded = await writes.record(logs, { key: keyOfBatch(logs, key) });
+  return recorded.map(({ id }) => id);
+}
+
+export const keyOfLog = (log: TimeLog, key: IdempotencyKey) => ({ ...key, fingerprint: fingerprintOf(log) });
+export const keyOfBatch = (logs: readonly TimeLog[], key: IdempotencyKey) => ({
+  ...key,
+  fingerprint: hash('sha256', logs.map((log) => fingerprintOf(log)).join()),
+});
 
 /** Texts with a meaning of their own in SQL, JSON, CSV or arrays of PostgreSQL, and unusual characters. */
 export const TEXTS = [
