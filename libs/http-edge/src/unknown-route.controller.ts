@@ -50,7 +50,7 @@ export class UnknownRouteController {
 }
 
 /** A route in the form of Express's router. */
-export interface Route {
+interface Route {
   readonly path: string;
   /** The methods by their names in lower case; `_all` if the route takes any. */
   readonly methods: Readonly<Record<string, boolean>>;
@@ -62,7 +62,7 @@ export interface Route {
  * Returns the routes of an app, or those that match a path. It excludes routes with a wildcard,
  * such as those of UnknownRouteController and of middleware.
  */
-export function routesOf(app: Application, path?: string): Route[] {
+function routesOf(app: Application, path?: string): Route[] {
   const routes = app.router.stack
     .map(({ route }) => route as Route | undefined)
     .filter((route) => route !== undefined)
@@ -103,7 +103,7 @@ function normalizePath(path: string): string {
 }
 
 /** Returns the sorted methods of the routes. Express answers HEAD on each route with GET. */
-export function methodsOf(routes: readonly Route[]): string[] {
+function methodsOf(routes: readonly Route[]): string[] {
   const methods = new Set(routes.flatMap((route) => Object.keys(route.methods)));
   if (methods.has('get')) methods.add('head');
   return [...methods].map((method) => method.toUpperCase()).sort();
