@@ -16,12 +16,12 @@ import { isReadOnlyError, isServerError, isTimeout, isUnavailability } from './u
 const SHUTDOWN_WAIT_MS = 1_000;
 const SHUTDOWN_POLL_MS = 10;
 
-/** The methods that run a statement: one that reads, and two that write. */
-export type Statements = Pick<Database, 'query' | 'change' | 'execute'>;
+/** The methods that run a statement: one that reads, and one that writes. */
+export type Statements = Pick<Database, 'query' | 'change'>;
 
 /** The parts of a node-postgres client that are used here. */
 interface Client {
-  query(config: object): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
+  query(config: object): Promise<{ readonly rows: unknown[] }>;
   on(event: 'error', listener: () => void): void;
   end(): Promise<void>;
 }
@@ -90,11 +90,6 @@ export class Database implements BeforeApplicationShutdown {
     return (await this.run(true, () => this.send(sql, parameters))).rows;
   }
 
-  /** Runs a statement that writes, and returns the number of rows that it has written. Throws like `change`. */
-  async execute(sql: Statement, parameters?: readonly unknown[]): Promise<number> {
-    return (await this.run(true, () => this.send(sql, parameters))).rowCount ?? 0;
-  }
-
   /** Runs one statement for all concurrent health checks, which may come without a token. Throws like `query`. */
   async ping(): Promise<void> {
     this.pendingPing ??= this.query('select 1').finally(() => (this.pendingPing = undefined));
@@ -152,24 +147,16 @@ export class Database implements BeforeApplicationShutdown {
       throw new Error(
         'the transaction belongs to another DataSource: start it in the DataSource of time logs',
       );
-    const send = (sql: Statement, parameters?: readonly unknown[]) =>
+    const query = (sql: Statement, parameters?: readonly unknown[]) =>
       runWithin(runner, sql, parameters).catch((error: unknown) => {
         // `transact` reports an outage that ends a transaction of its own.
         throw isUnavailability(error) && !this.ownRunners.has(runner) ? unavailable(error) : error;
       });
-    const query = async (sql: Statement, parameters?: readonly unknown[]) =>
-      (await send(sql, parameters)).rows;
-    const execute: Statements['execute'] = async (sql, parameters) => (await send(sql, parameters)).count;
-    return { query, change: query, execute } as Statements;
+    return { query, change: query } as Statements;
   }
 
   /** The pool: the limit and the number of its connections, and the statements that wait for one. */
-  get pool(): {
-    readonly max: number;
-    readonly total: number;
-    readonly idle: number;
-    readonly waiting: number;
-  } {
+  get pool() {
     // A DataSource that is closed has no pool.
     const pool = this.driver.master as Pool | undefined;
     const { options, totalCount = 0, idleCount = 0, waitingCount = 0 } = pool ?? {};

@@ -54,16 +54,15 @@ export async function rollBack(runner: QueryRunner): Promise<void> {
   await runner.release();
 }
 
-/** Runs a statement in a transaction of a caller, at any isolation level. Returns its rows and their number. */
+/** Runs a statement in a transaction of a caller, at any isolation level. Returns its rows. */
 export async function runWithin(
   runner: QueryRunner,
   statement: Statement,
   parameters: readonly unknown[] = [],
-): Promise<{ readonly rows: unknown[]; readonly count: number }> {
+): Promise<unknown[]> {
   // A plain text: the host may log the statements of its transaction.
-  const text = typeof statement === 'string' ? statement : statement.text;
-  const { records, affected = 0 } = await runner.query(text, parameters as unknown[], true);
-  const rows = records as object[];
   const isText = typeof statement !== 'string';
-  return { rows: isText ? rows.map((row) => Object.values(row) as TextRow) : rows, count: affected };
+  const { records } = await runner.query(isText ? statement.text : statement, parameters as unknown[], true);
+  const rows = records as object[];
+  return isText ? rows.map((row) => Object.values(row) as TextRow) : rows;
 }

@@ -83,7 +83,7 @@ async function hasRoomInMemory() {
 /** Starts a server for each worker, all with copies of one set of files. Resolves with their URLs. */
 async function startServers(directory, count, prepare) {
   const { install } = await compiled('libs/embedded-postgres/dist/installation.js');
-  const { urlOf } = await compiled('libs/embedded-postgres/dist/socket-directory.js');
+  const { urlOf } = await compiled('libs/embedded-postgres/dist/socket.js');
   const { giveTo } = await compiled('libs/embedded-postgres/dist/data-directory.js');
   const { TEST_POSTGRES } = process.env;
   const places = Array.from({ length: count }, (_, index) => join(directory, `postgres-${index + 1}`));

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { type Installation, install } from '../../libs/embedded-postgres/src/installation.js';
 import type { Program } from '../../libs/embedded-postgres/src/program.js';
 import { launch } from '../../libs/embedded-postgres/src/server.js';
-import { socketDirectoryOf, urlOf } from '../../libs/embedded-postgres/src/socket-directory.js';
+import { urlOf } from '../../libs/embedded-postgres/src/socket.js';
 import { createTestDatabase } from './test-database.js';
 
 /** Milliseconds between two looks at a server that starts. */
@@ -55,7 +55,7 @@ export class PostgresCluster {
     await writeFile(join(files, 'standby.signal'), '');
     await appendFile(
       join(files, 'postgresql.auto.conf'),
-      `primary_conninfo = 'host=${this.socketDirectory} user=postgres application_name=standby'\n`,
+      `primary_conninfo = 'host=${this.installation.dataDirectory} user=postgres application_name=standby'\n`,
     );
     const standby = new PostgresCluster(directory, await install(files), this.settings);
     await this.start();
@@ -65,7 +65,7 @@ export class PostgresCluster {
 
   /** Path of the server's socket. */
   get socket(): string {
-    return join(this.socketDirectory, '.s.PGSQL.5432');
+    return join(this.installation.dataDirectory, '.s.PGSQL.5432');
   }
 
   /** To whom the server's files belong. */
@@ -152,10 +152,6 @@ export class PostgresCluster {
     this.thaw();
     await this.end('SIGQUIT');
     await rm(this.place, { recursive: true, force: true, maxRetries: 5 });
-  }
-
-  private get socketDirectory(): string {
-    return socketDirectoryOf(this.installation.dataDirectory);
   }
 
   private async tryStart(): Promise<boolean> {

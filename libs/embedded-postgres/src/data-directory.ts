@@ -4,6 +4,7 @@ import { type Account, creatorFor, invoke, isOrdinary, type User } from './accou
 import type { Binaries } from './binaries.js';
 import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
 import { type Environment, run } from './program.js';
+import { fitsSocket } from './socket.js';
 
 /** Creates the folder above the directory. Returns the real path, which identifies the server. */
 export async function openDirectory(path: string): Promise<string> {
@@ -11,13 +12,18 @@ export async function openDirectory(path: string): Promise<string> {
   try {
     await makeFolder(dirname(directory));
     const found = await stat(directory).catch(ifMissing);
-    if (!found) return join(await realpath(dirname(directory)), basename(directory));
     const uid = process.getuid?.();
-    if (uid !== 0 && uid !== found.uid)
+    if (found && uid !== 0 && uid !== found.uid)
       throw new EmbeddedPostgresError(
         `the data directory ${directory} belongs to another user (number ${found.uid}): start the service as that user, set DATA_DIR to another directory, or, if the data are yours, run sudo chown -R USER: ${directory}`,
       );
-    return await realpath(directory);
+    const real = found
+      ? await realpath(directory)
+      : join(await realpath(dirname(directory)), basename(directory));
+    if (fitsSocket(real)) return real;
+    throw new EmbeddedPostgresError(
+      `the path ${real} is too long for a socket: set DATA_DIR to a shorter one`,
+    );
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
     throw new EmbeddedPostgresError(

@@ -1,12 +1,12 @@
 import type { Server as Lock } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findBinaries } from './binaries.js';
+import type { Binaries } from './binaries.js';
 import { openDirectory } from './data-directory.js';
 import { holderOf, type Purpose, takeLock } from './directory-lock.js';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 import { install } from './installation.js';
-import { isReady, POLL_MS, Server, stopOrphan } from './server.js';
-import { answers, socketDirectoryOf, urlOf } from './socket-directory.js';
+import { isReady, POLL_MS, startServer, STOP_SIGNALS, stopOrphan, stopServer } from './server.js';
+import { answers, urlOf } from './socket.js';
 
 /** The options of a start. */
 export interface EmbeddedPostgresOptions {
@@ -37,34 +37,13 @@ export class EmbeddedPostgres {
   ) {}
 
   /** Starts the server of a directory. Rejects if another service uses the directory. */
-  static async start(options: EmbeddedPostgresOptions, binaries = findBinaries()): Promise<EmbeddedPostgres> {
-    const directory = await openDirectory(options.dataDirectory);
-    const path = lockPathOf(directory);
-    const end = performance.now() + WAIT_TIMEOUT_MS;
-    for (;;) {
-      options.signal?.throwIfAborted();
-      const lock = await takeLock(path, 'service');
-      if (lock) return EmbeddedPostgres.startServer(lock, 'service', directory, options, binaries);
-      const holder = await holderOf(path);
-      if (holder && (holder.startsWith('service') || performance.now() > end))
-        throw new EmbeddedPostgresError(
-          `the data directory ${directory} is in use by another running ${holder}: stop it, or set DATA_DIR to another directory`,
-        );
-      await delay(POLL_MS);
-    }
+  static start(options: EmbeddedPostgresOptions, binaries?: Binaries): Promise<EmbeddedPostgres> {
+    return EmbeddedPostgres.open('service', options, binaries);
   }
 
   /** Uses the running server, which stop() does not stop, or starts one. For commands. */
-  static async attachOrStart(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-    const directory = await openDirectory(options.dataDirectory);
-    for (;;) {
-      options.signal?.throwIfAborted();
-      const lock = await takeLock(lockPathOf(directory), 'command');
-      if (lock) return EmbeddedPostgres.startServer(lock, 'command', directory, options);
-      if ((await isReady(directory)) && (await answers(directory)))
-        return new EmbeddedPostgres(urlOf(directory), false);
-      await delay(POLL_MS);
-    }
+  static attachOrStart(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+    return EmbeddedPostgres.open('command', options);
   }
 
   /** Stops the server if this object has started it. Resolves when it has ended. */
@@ -72,24 +51,53 @@ export class EmbeddedPostgres {
     return (this.stopping ??= this.end());
   }
 
-  private static async startServer(
+  private static async open(
+    purpose: Purpose,
+    options: EmbeddedPostgresOptions,
+    binaries?: Binaries,
+  ): Promise<EmbeddedPostgres> {
+    const directory = await openDirectory(options.dataDirectory);
+    // The lock is next to the data, since it exists before them.
+    const path = `${directory}.lock`;
+    const end = performance.now() + WAIT_TIMEOUT_MS;
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const lock = await takeLock(path, purpose);
+      if (lock) return EmbeddedPostgres.run(lock, purpose, directory, options, binaries);
+      if (purpose === 'command' && (await isReady(directory)) && (await answers(directory)))
+        return new EmbeddedPostgres(urlOf(directory), false);
+      const holder = await holderOf(path);
+      if (purpose === 'service' && holder && (holder.startsWith('service') || performance.now() > end))
+        throw new EmbeddedPostgresError(
+          `the data directory ${directory} is in use by another running ${holder}: stop it, or set DATA_DIR to another directory`,
+        );
+      await delay(POLL_MS);
+    }
+  }
+
+  /** Runs the server of a directory, whose lock it releases with the end of the server. */
+  private static async run(
     lock: Lock,
     purpose: Purpose,
     directory: string,
     { signal, onFailure = ignore, log = ignore }: EmbeddedPostgresOptions,
-    binaries = findBinaries(),
+    binaries?: Binaries,
   ): Promise<EmbeddedPostgres> {
     try {
       await stopOrphan(directory);
       const installation = await install(directory, binaries);
-      const server = await Server.start(installation, purpose, signal, log);
-      const postgres = new EmbeddedPostgres(urlOf(directory), installation.created, () => server.stop());
-      void server.ended().then((reason) => {
+      const server = await startServer(installation, signal, log);
+      // Another command may use the server of a command. SIGTERM lets it finish first.
+      const signals = purpose === 'command' ? (['SIGTERM', ...STOP_SIGNALS] as const) : STOP_SIGNALS;
+      const postgres = new EmbeddedPostgres(urlOf(directory), installation.created, () =>
+        stopServer(server, signals),
+      );
+      void server.ended.then(() => {
         lock.close();
         if (!postgres.stopping)
           onFailure(
             new EmbeddedPostgresError(
-              `the embedded PostgreSQL ended (${reason}): start the service again, or set DATABASE_URL to another PostgreSQL server`,
+              `the embedded PostgreSQL ended (${server.reason}): start the service again, or set DATABASE_URL to another PostgreSQL server`,
             ),
           );
       });
@@ -99,9 +107,4 @@ export class EmbeddedPostgres {
       throw error;
     }
   }
-}
-
-/** Returns the path of the lock, which is next to the data, since it exists before them. */
-function lockPathOf(directory: string): string {
-  return `${socketDirectoryOf(directory)}.lock`;
 }

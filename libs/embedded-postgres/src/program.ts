@@ -22,52 +22,42 @@ const OUTPUT_TIMEOUT_MS = 500;
 
 /** A running program, and the last lines of its output. */
 export class Program {
-  /** Resolves when program and output have ended; never rejects. After a signal, code is null. */
-  readonly ended: Promise<{ code: number | null }>;
+  /** Resolves with the exit code when program and output have ended; never rejects. After a signal it is null. */
+  readonly ended: Promise<number | null>;
   running = true;
   private failure: string | undefined;
+  private readonly child: ChildProcess;
   private readonly lines: string[] = [];
 
-  private constructor(
-    private readonly child: ChildProcess,
-    onLine: (line: string) => void,
+  /** Starts a program in its own session, which Ctrl-C in a terminal does not reach. */
+  constructor(
+    { file, args, ...user }: Invocation,
+    environment: Environment,
+    onLine: (line: string) => void = () => undefined,
   ) {
+    const env = { ...FIXED_ENVIRONMENT, ...environment };
+    const stdio = ['ignore', 'pipe', 'pipe'] as const;
+    const child = spawn(file, args, { cwd: '/', detached: true, env, stdio: [...stdio], ...user });
+    this.child = child;
     for (const stream of [child.stdout, child.stderr])
-      createInterface({ input: stream! }).on('line', (line) => {
+      createInterface({ input: stream }).on('line', (line) => {
         this.lines.push(line);
         if (this.lines.length > MAX_LINES) this.lines.shift();
         onLine(line);
       });
     this.ended = new Promise((resolve) => {
-      child.once('error', (error) => {
-        this.failure = error.message;
-        if (child.pid !== undefined) return;
+      const end = (code: number | null, failure?: string) => {
         this.running = false;
-        resolve({ code: null });
-      });
-      child.once('exit', (code, signal) => {
-        this.running = false;
-        if (signal) this.failure = `it was ended by ${signal}`;
-        child.once('close', () => resolve({ code }));
-        setTimeout(() => resolve({ code }), OUTPUT_TIMEOUT_MS).unref();
+        this.failure ??= failure;
+        child.once('close', () => resolve(code));
+        setTimeout(() => resolve(code), OUTPUT_TIMEOUT_MS).unref();
+      };
+      child.once('exit', (code, signal) => end(code, signal ? `it was ended by ${signal}` : undefined));
+      // The program has not started. A signal that could not be sent is an error, too.
+      child.on('error', ({ message }) => {
+        if (child.pid === undefined) end(null, message);
       });
     });
-  }
-
-  /** Starts a program in its own session, which Ctrl-C in a terminal does not reach. */
-  static start(
-    { file, args, ...user }: Invocation,
-    environment: Environment,
-    onLine: (line: string) => void = () => undefined,
-  ): Program {
-    const child = spawn(file, args, {
-      cwd: '/',
-      detached: true,
-      env: { ...FIXED_ENVIRONMENT, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...user,
-    });
-    return new Program(child, onLine);
   }
 
   get pid(): number | undefined {
@@ -98,8 +88,8 @@ export async function run(
   environment: Environment,
 ): Promise<{ ok: boolean; output: string; reason: string }> {
   try {
-    const program = Program.start(invocation, environment);
-    const { code } = await program.ended;
+    const program = new Program(invocation, environment);
+    const code = await program.ended;
     return { ok: code === 0, output: program.output, reason: program.reason };
   } catch (error) {
     // Node throws if this process may not start programs as another user.
