@@ -109,16 +109,18 @@ function stage({ type, folder }) {
   return [...code.packages, ...types.packages];
 }
 
-/** Adds the applications that the documents quote. */
+/** Adds the application that the documents quote, for each Nest: its sources, and what a Nest has of its own. */
 function stageExamples() {
-  for (const host of ['nest-11', 'nest-12']) {
-    const folder = join(PROJECT, 'test', 'lab', 'estate', host);
-    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-      const file = relative(folder, join(entry.parentPath, entry.name));
-      const isSource = !/^(node_modules|dist)[/\\]|^package-lock[.]json$/.test(file);
-      if (entry.isFile() && isSource) write(join('examples', host, file), readFileSync(join(folder, file)));
+  const host = join(PROJECT, 'test', 'lab', 'estate', 'host');
+  const files = readdirSync(host, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(host, join(parentPath, name)).replaceAll('\\', '/'))
+    .filter((file) => !/node_modules|lock[.]\w+$/.test(file));
+  for (const nest of ['nest-11', 'nest-12'])
+    for (const file of files) {
+      const path = file.replace(`${nest}/`, '');
+      if (!/^nest-/.test(path)) write(join('examples', nest, path), readFileSync(join(host, file)));
     }
-  }
 }
 
 /** Compiles the sources. Returns the contents of the output files by path in the package. */

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, type INestApplication, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { type AttributesSchema, type TimeLogHooks, TimeLogModule } from '../../src/embedding/index.js';
-import { entityTagOf, TimeLog, TimeLogService } from '../../src/time-log/index.js';
+import { entityTagOf, TimeLogService } from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { CopyingPipe, hostDataSource, useHosts } from './embedded.js';
@@ -162,14 +160,6 @@ describe('a host with a schema of attributes', () => {
     );
   });
 
-  it('bounds their depth with that of the body', async () => {
-    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
-    expect(await create({ attributes: { ticket: 'a-1', more: nested(6) } })).toMatchObject([201, {}]);
-    expect(await create({ attributes: { ticket: 'a-1', more: nested(7) } })).toEqual(
-      invalid('the request body must not be nested deeper than 8 levels'),
-    );
-  });
-
   it('checks those of its own code as those of callers', async () => {
     const log = await service.record({ ...VALUES, attributes: { ticket: 'a-1' } });
     expect(log.attributes).toEqual({ ticket: 'A-1', billable: true });
@@ -182,10 +172,6 @@ describe('a host with a schema of attributes', () => {
     };
     await expect(service.record(wrong)).rejects.toMatchObject(fault);
     await expect(service.correct(log.id, wrong)).rejects.toMatchObject(fault);
-    const deep = { ticket: 'a-1', more: [[[[[[[1]]]]]]] };
-    await expect(service.record({ ...VALUES, attributes: deep })).rejects.toMatchObject({
-      message: 'attributes must not be nested deeper than 7 levels',
-    });
     const long = { ticket: 'a-1', more: 'x'.repeat(65_536) };
     await expect(service.record({ ...VALUES, attributes: long })).rejects.toMatchObject({
       message: 'attributes must be at most 65536 bytes',
@@ -257,31 +243,6 @@ describe('a schema of attributes', () => {
     expect(seen).toEqual([{ ticket: 'A-1', billable: true }, undefined]);
   });
 
-  it('makes logs that a host finds by an index of its own', async () => {
-    const service = await serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES }));
-    const log = await service.record({ ...VALUES, attributes: { ticket: 'find-1' } });
-    await service.record({ ...VALUES, attributes: { ticket: 'find-2' } });
-    const source = hosts.app.get(DataSource);
-    const page = await readFile('src/embedding/attributes.md', 'utf8');
-    const [statement = ''] = /^create index concurrently .+$/m.exec(page) ?? [];
-    await source.query(statement);
-    const query = source
-      .getRepository(TimeLog)
-      .createQueryBuilder('log')
-      .where(`log.attributes ->> 'ticket' = :ticket`, { ticket: 'FIND-1' })
-      .andWhere('log.attributes @> :attributes', { attributes: { billable: true } })
-      .orderBy('log.date', 'DESC')
-      .limit(50);
-    expect(await query.getMany()).toEqual([log]);
-    const [sql, parameters] = query.getQueryAndParameters();
-    const plan = await source.transaction(async (manager) => {
-      await manager.query('set local enable_seqscan = off');
-      return manager.query<object[]>(`explain ${sql}`, parameters);
-    });
-    expect(JSON.stringify(plan)).toContain('time_logs_ticket_idx');
-    await source.query('drop index time_logs_ticket_idx');
-  });
-
   it('may decide what a log gets that is sent without attributes', async () => {
     await serve(
       TimeLogModule.forRoot({ ...options, attributes: z.object({ a: z.int() }).prefault({ a: 1 }) }),
@@ -295,12 +256,11 @@ describe('a schema of attributes', () => {
 
   it('may return what cannot be stored: it is logged, and no caller gets an error of the server', async () => {
     const wrong = {
-      'must be an object': ['text', [], new Date(0)],
-      'must be JSON': [{ a: NaN }, { a: new Date(0) }],
-      'must not contain U+0000': [{ a: '\0' }],
-      'must not be nested deeper than 7 levels': [{ a: [[[[[[[1]]]]]]] }],
+      'must be an object': 'text',
+      'must be JSON': { a: NaN },
+      'must not contain U+0000': { a: '\0' },
     };
-    const outputs: unknown[] = Object.values(wrong).flat();
+    const outputs: unknown[] = Object.values(wrong);
     const attributes: AttributesSchema = {
       '~standard': {
         ...{ version: 1, vendor: 'host' },
@@ -311,17 +271,12 @@ describe('a schema of attributes', () => {
     await serve(TimeLogModule.forRoot({ ...options, attributes }));
     const error = jest.fn<(line: unknown) => void>();
     Logger.overrideLogger({ log: () => undefined, warn: () => undefined, error });
-    for (const [fault, each] of Object.entries(wrong)) {
-      for (const output of each) {
-        expect([output, await create({ attributes: {} })]).toEqual([
-          output,
-          invalid('attributes is not valid'),
-        ]);
-        expect(error.mock.lastCall?.[0]).toBe(`the output of the schema of attributes ${fault}`);
-      }
+    for (const fault of Object.keys(wrong)) {
+      expect(await create({ attributes: {} })).toEqual(invalid('attributes is not valid'));
+      expect(error.mock.lastCall?.[0]).toBe(`the output of the schema of attributes ${fault}`);
     }
     Logger.overrideLogger(false);
-    expect(error).toHaveBeenCalledTimes(7);
+    expect(error).toHaveBeenCalledTimes(3);
   });
 
   it('holds up no request for longer than its deadline', async () => {

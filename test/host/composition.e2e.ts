@@ -18,6 +18,14 @@ const forRoot = (options: Options = {}) => TimeLogModule.forRoot({ caller, ...op
 const forRootAsync = (options: Options) =>
   TimeLogModule.forRootAsync({ useFactory: () => ({ caller }), ...options });
 
+class PartnerTimeLogModule extends TimeLogModule {}
+const partnerTimeLogs = PartnerTimeLogModule.forRoot({
+  dataSource: 'partner',
+  source: '/partner/v1/time-logs',
+  routes: { correct: false, delete: false, events: false },
+  caller,
+});
+
 describe('a host that composes', () => {
   const hosts = useHosts();
   const dataSource = () => hostDataSource(hosts.database.url);
@@ -67,19 +75,22 @@ describe('a host that composes', () => {
   });
 
   it('has two tenants in two DataSources, as a class each, which it mounts apart', async () => {
-    class OtherTimeLogModule extends TimeLogModule {}
     const database = await createMigratedDatabase();
+    const imports = [
+      hostDataSource(database.url, 'partner'),
+      forRoot(),
+      partnerTimeLogs,
+      RouterModule.register([{ path: 'partner/v1', module: PartnerTimeLogModule }]),
+    ];
     try {
-      const logs = OtherTimeLogModule.forRoot({ dataSource: 'other', caller, routes: { correct: false } });
-      const others = RouterModule.register([{ path: 'others', module: OtherTimeLogModule }]);
-      await serve([hostDataSource(database.url, 'other'), forRoot(), logs, others]);
+      await serve(imports);
       const list = await send('/api/v1/time-logs');
-      const [status, { data }] = await send('/others/time-logs', LOG);
+      const [status, { data }] = await send('/partner/v1/time-logs', LOG);
       expect(status).toBe(201);
       expect(await send('/api/v1/time-logs')).toEqual(list);
-      expect(await send('/others/time-logs')).toMatchObject([200, { meta: { total: 1 } }]);
-      expect((await send(`/others/time-logs/${data!.id}`, LOG, 'PUT'))[0]).toBe(404);
-      const service = hosts.app.select(logs).get(TimeLogService);
+      expect(await send('/partner/v1/time-logs')).toMatchObject([200, { meta: { total: 1 } }]);
+      expect((await send(`/partner/v1/time-logs/${data!.id}`, LOG, 'PUT'))[0]).toBe(404);
+      const service = hosts.app.select(partnerTimeLogs).get(TimeLogService);
       expect(await service.list()).toMatchObject({ total: 1 });
       expect(await queryOnce(database.url, 'select from time_logs')).toHaveLength(1);
     } finally {

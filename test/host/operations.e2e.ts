@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
@@ -10,7 +10,6 @@ import { TimeLogMetrics } from '../../src/metrics/hosts.js';
 import { limitsOf, timeLogEntities, TimeLogService } from '../../src/time-log/index.js';
 import { MemorySink } from '../events/memory-sink.js';
 import { migrateForRelay } from '../events/relay-host.js';
-import { queryOnce } from '../support/postgres-cluster.js';
 import { LOG } from '../support/requests.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
@@ -59,13 +58,6 @@ it('leaves no statement of the background in the context of the start or of a re
 });
 
 describe('the health of time logs', () => {
-  const allow = (isAllowed: boolean) =>
-    queryOnce(
-      hosts.database.superuserUrl.replace(/\/[^/?]+(?=\?|$)/, '/postgres'),
-      `alter database ${hosts.database.name} with allow_connections ${isAllowed}`,
-    );
-  afterEach(() => allow(true));
-
   it.each<[string, 'up' | 'down', () => Promise<void>]>([
     ['answers', 'up', () => Promise.resolve()],
     ['fails', 'down', () => Promise.reject(new Error('away'))],
@@ -78,21 +70,6 @@ describe('the health of time logs', () => {
       () => 'down',
     );
     expect(await outcome).toBe(status);
-  });
-
-  it('is down while the database is away', async () => {
-    await hosts.serve([hostDataSource(hosts.database.url), timeLogs]);
-    const health = hosts.app.get(TimeLogHealth);
-    expect(await health.isHealthy('logs')).toEqual({ logs: { status: 'up' } });
-    await allow(false);
-    await eventually(async () => {
-      await queryOnce(
-        hosts.database.superuserUrl.replace(/\/[^/?]+(?=\?|$)/, '/postgres'),
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${hosts.database.name}'`,
-      );
-      expect(await health.isHealthy('logs')).toEqual({ logs: { status: 'down' } });
-    });
-    await expect(health.check()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 });
 

@@ -188,15 +188,6 @@ describe('a naming strategy of a host', () => {
     const logs = await withDataSource(given, (dataSource) => dataSource.getRepository(TimeLog).find());
     expect(logs).toHaveLength(4);
   });
-
-  it('that changes given names also adds the prefix, in a schema', async () => {
-    const given = { namingStrategy: new ClassNames(), schema: 'ours', entityPrefix: 'our' };
-    await queryOnce(database.url, 'create schema ours');
-    expect(await countIn(given)).toEqual([2, 2]);
-    expect(await queryOnce(database.url, 'select count(*)::integer from ours."our.TimeLog"')).toEqual([
-      { count: 2 },
-    ]);
-  });
 });
 
 it('two prefixes need two schemas, which the second one says', async () => {

@@ -7,6 +7,7 @@ import {
   type TimeLogModuleOptions,
 } from '../../src/embedding/index.js';
 import { openApiPaths } from '../../src/embedding/open-api-paths.js';
+import { dereferenced, DOCUMENT_TEXT } from '../support/open-api.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
 const ATTRIBUTES = z.strictObject({ ticket: z.string().max(9), billable: z.boolean().optional() });
@@ -74,6 +75,16 @@ describe('the OpenAPI paths of a module', () => {
       expect(log!.required.includes('attributes')).toBe(isRequired);
     },
   );
+
+  it('are those of our own document, below the prefix of the host', () => {
+    const { paths, schemas } = openApiPaths('/work', {}, undefined);
+    const ours = dereferenced(JSON.parse(DOCUMENT_TEXT) as { paths: object });
+    const expected = Object.entries(ours.paths).filter(([path]) => path.startsWith('/api/v1/'));
+    expect(expected.length).toBeGreaterThan(5);
+    expect(dereferenced({ paths, components: { schemas } }).paths).toEqual(
+      Object.fromEntries(expected.map(([path, item]) => [path.replace('/api/v1', '/work'), item as object])),
+    );
+  });
 
   it('have the attributes of the host and the parameters of its filters', () => {
     const filters = new Map([['ticket', 'string'] as const]);

@@ -10,5 +10,5 @@ export default {
   testTimeout: (60 + Number(MINUTES)) * 60_000,
   globals: {},
   testMatch: [...base.testMatch, '**/*.faults.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/lab/estate/nest-'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/lab/estate/host/'],
 };

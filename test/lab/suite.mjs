@@ -20,10 +20,10 @@ const SUITES = {
     environment: { TEST_POSTGRES },
     files: ['test/contract', 'test/upgrade', 'test/process/least-privilege'],
   },
-  estate: { files: ['test/lab/estate'] },
+  estate: { environment: { EXTENT }, files: ['test/lab/estate'] },
   faults: { environment: { EXTENT }, options: [`--maxWorkers=${WORKERS}`], files: ['test/lab/faults'] },
   fleet: { options: ['--runInBand'], files: ['test/lab/fleet'] },
-  package: { environment: { EXTENT }, files: ['test/lab/package'] },
+  package: { files: ['test/lab/package'] },
   properties: {
     environment: { EXTENT },
     options: [`--maxWorkers=${WORKERS}`],

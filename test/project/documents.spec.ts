@@ -23,26 +23,29 @@ const placesOf = (file: string) =>
 
 const PACKAGE_PAGES = DOCUMENTS.filter((file) => file.startsWith('src/embedding/'));
 
-it('the code for hosts stands in the hosts of the estate, word for word', () => {
+it('the code for hosts stands in tested hosts, word for word', () => {
   const code = PACKAGE_PAGES.flatMap((page) => [...read(page).matchAll(/^```ts\n(.+?)^```/gms)]).flatMap(
     ([, block]) => block!.trimEnd().split('\n'),
   );
-  const estate = join(ROOT, 'test/lab/estate');
   const lines = new Set(
-    readdirSync(estate, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
-      .flatMap((file) => readFileSync(join(estate, file), 'utf8').split('\n')),
+    ['test/lab/estate/host', 'test/host'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+        .flatMap((file) => read(join(folder, file)).split('\n')),
+    ),
   );
   expect(code.length).toBeGreaterThan(70);
   expect(code.filter((line) => !lines.has(line))).toEqual([]);
 });
 
 it('the pages for hosts name files of the examples that exist', () => {
-  const files = PACKAGE_PAGES.flatMap((page) => [...read(page).matchAll(/`examples\/([^`]+)`/g)]);
+  const files = PACKAGE_PAGES.flatMap((page) => [...read(page).matchAll(/`examples\/(nest-\d+)([^`]*)`/g)]);
   expect(files.length).toBeGreaterThan(3);
-  expect(
-    files.map(([, file]) => file!).filter((file) => !existsSync(join(ROOT, 'test/lab/estate', file))),
-  ).toEqual([]);
+  const host = join(ROOT, 'test/lab/estate/host');
+  const lost = files.filter(
+    ([, nest, file]) => ![join(host, file!), join(host, nest!, file!)].some((path) => existsSync(path)),
+  );
+  expect(lost.map(([name]) => name)).toEqual([]);
 });
 
 describe('every document', () => {

@@ -84,7 +84,7 @@ function requireDefaults(jsonSchema: object, ajv: Ajv2020): void {
 }
 
 /** Throws an Error for a format that ajv does not know, which it would ignore. */
-export function requireFormats(schema: object, { formats }: Ajv2020): void {
+function requireFormats(schema: object, { formats }: Ajv2020): void {
   for (const [pointer, { format }] of schemasIn(schema))
     if (format !== undefined && formats[format as string] === undefined)
       throw new Error(`unknown format "${format as string}" at #${pointer}`);

@@ -1,68 +1,117 @@
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { RunningHost } from '../../host/foreign-host.contract.js';
-import { startNats } from '../brokers/brokers.js';
-import { describeWith } from '../describe-with.js';
+import { environment } from '../../support/environment.js';
+import { isFull } from '../../support/extent.js';
+import { endProcess, spawnProgram } from '../../support/service-process.js';
+import { createTestDatabase } from '../../support/test-database.js';
 import { useDirectory } from '../package/directory.js';
-import { installTarballs, startProgram } from '../package/host-directory.js';
 import { describeInstalled } from '../package/registry.js';
 import { packLib, packWorkspace, run } from '../package/run.js';
-import { unpack } from '../package/tarball.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { manifestIn, unpack, unpacked } from '../package/tarball.js';
 
-const HOSTS = ['examples/nest-11', 'examples/nest-12'];
-
-const describeHosts = await describeInstalled('the hosts in test/lab/estate');
-
-async function documentOf({ url }: RunningHost): Promise<OpenAPIObject> {
-  return (await (await fetch(`${url}/docs-json`)).json()) as OpenAPIObject;
+/** The application of a host on one version of Nest, with a package manager and its lockfile. */
+interface Host {
+  readonly nest: string;
+  readonly lockfile: string;
+  readonly manager: readonly [program: string, ...args: string[]];
+  readonly install: readonly string[];
+  readonly add: readonly string[];
+  /** Which of the versions in the range of a peer, such as `^11.0.1 || ^12.2.0`, is the lowest for this Nest. */
+  readonly lowest: number;
+  /** Another way to compile it, as TypeScript resolves modules for older projects or for bundlers. */
+  readonly resolution: readonly string[];
 }
 
-/** The steps of a team with a host: it builds it, runs its tests, starts it, and reads its documentation. */
-describeHosts('a stock project that embeds time logs', () => {
+const HOSTS: readonly Host[] = [
+  {
+    nest: 'nest-11',
+    lockfile: 'package-lock.json',
+    manager: ['npm'],
+    install: ['ci', '--no-audit', '--no-fund'],
+    add: ['install', '--no-save', '--no-audit', '--no-fund'],
+    lowest: 0,
+    resolution: ['--module', 'commonjs', '--moduleResolution', 'node10'],
+  },
+  {
+    nest: 'nest-12',
+    lockfile: 'pnpm-lock.yaml',
+    manager: ['npx', '--yes', 'pnpm@10.34.9'],
+    install: ['install', '--frozen-lockfile'],
+    add: ['add'],
+    lowest: -1,
+    resolution: ['--module', 'preserve', '--moduleResolution', 'bundler'],
+  },
+];
+/** Arguments that use the cache of the package manager, and run no scripts of packages. */
+const OFFLINE = ['--ignore-scripts', '--prefer-offline'];
+
+const describeHosts = await describeInstalled('the application in test/lab/estate/host');
+
+describeHosts('an application that embeds time logs', () => {
   const root = useDirectory();
+  let tarballs: readonly [timeLogs: string, postgres: string];
 
   beforeAll(async () => {
-    const tarball = await packLib(root.path);
-    await unpack(tarball, root.path);
-    const postgres = await packWorkspace('@time-logs/embedded-postgres', root.path);
-    await Promise.all(HOSTS.map((host) => installTarballs(join(root.path, host), tarball, postgres)));
+    tarballs = [await packLib(root.path), await packWorkspace('@time-logs/embedded-postgres', root.path)];
+    await unpack(tarballs[0], root.path);
   });
 
-  it.each(HOSTS)('is built, passes its own tests, starts and documents our routes: %s', async (host) => {
-    const directory = join(root.path, host);
-    await run('npm', ['run', 'build'], directory);
-    // Its tests too, which their runners do not check.
-    await run(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit'], directory);
-    const databases = [await createTestDatabase(), await createTestDatabase()];
-    try {
-      const [{ url: own }, { url: ofPartner }] = databases as [TestDatabase, TestDatabase];
-      const env = { DATABASE_URL: own, PARTNER_DATABASE_URL: ofPartner, PORT: '0', MESSAGES_PORT: '0' };
-      await run('npm', ['test'], directory, env);
-      const app = await startProgram(join(directory, 'dist'), 'main.js', env);
-      const document = await documentOf(app).finally(() => app.close());
-      expect(Object.keys(document.paths)).toContainEqual(expect.stringContaining('/hours'));
-      expect(document.paths).toHaveProperty(['/api/v1/time-logs', 'post', 'requestBody']);
-    } finally {
-      for (const database of databases) await database.drop();
-    }
-  });
+  describe.each(HOSTS)('on $nest', (host) => {
+    let directory: string;
 
-  describeWith('nats-server')('over NATS', () => {
-    it('passes its own tests too', async () => {
+    const manage = ([program, ...args]: Host['manager'], ...more: string[]) =>
+      run(program, [...args, ...more, ...OFFLINE], directory);
+    const compile = (...options: string[]) =>
+      run(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', ...options], directory);
+
+    beforeAll(async () => {
+      directory = join(root.path, 'examples', host.nest);
+      await cp(join(import.meta.dirname, 'host', host.nest, host.lockfile), join(directory, host.lockfile));
+      await manage(host.manager, ...host.install);
+      await manage(host.manager, ...host.add, ...tarballs);
+    });
+
+    it('compiles, with the declarations of all its packages', async () => {
+      await compile();
+      await compile(...host.resolution);
+      await run('npm', ['run', 'build'], directory);
+    });
+
+    it('passes its own tests', async () => {
+      await run('npm', ['test'], directory);
+    });
+
+    it('starts, and documents our routes next to its own', async () => {
       const database = await createTestDatabase();
-      const nats = await startNats();
+      const env = environment({ DATABASE_URL: database.url, PORT: '0', MESSAGES_PORT: '0' });
+      const app = spawnProgram([process.execPath, join(directory, 'dist', 'main.js')], env);
       try {
-        await run('npm', ['test'], join(root.path, HOSTS[1]!), {
-          DATABASE_URL: database.url,
-          NATS_URL: nats.url,
-          MESSAGES_PORT: '0',
-        });
+        const [, url] = await app.printed(/listening on (http:\S+)/);
+        const { paths } = (await (await fetch(`${url}/docs-json`)).json()) as OpenAPIObject;
+        expect(paths).toHaveProperty(['/approvals', 'post']);
+        expect(paths).toHaveProperty(['/api/v1/time-logs', 'post', 'requestBody']);
       } finally {
-        await nats.stop();
+        await endProcess(app.child);
         await database.drop();
       }
+    });
+
+    const itInFull = isFull ? it : it.skip;
+    itInFull('passes them with the lowest versions that the package supports', async () => {
+      const manifest = await readFile(join(directory, 'package.json'), 'utf8');
+      const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
+      const { peerDependencies: peers } = manifestIn(await unpacked(tarballs[0]));
+      const lowestOf = (name: string) => peers[name]?.match(/\d+\.\d+\.\d+/g)?.at(host.lowest);
+      const lowest = Object.keys(dependencies).flatMap((name) => {
+        const version = lowestOf(name === '@nestjs/platform-express' ? '@nestjs/core' : name);
+        return version === undefined ? [] : [`${name}@${version}`];
+      });
+      expect(lowest).toContain(`@nestjs/core@${lowestOf('@nestjs/core')}`);
+      await manage(host.manager, ...host.add, ...tarballs, ...lowest);
+      await compile();
+      await run('npm', ['test'], directory);
     });
   });
 });
