@@ -146,3 +146,13 @@ describe.each([
     expect(reason).toMatch(/gone doesn't exist|ENOENT/);
   });
 });
+
+it('no longer tries to connect to a NATS server that it has never reached when it ends', async () => {
+  let attempts = 0;
+  const port = await listen(createTcpServer((socket) => void (attempts++, socket.destroy())));
+  const server = new NatsServer(new URL(`nats://127.0.0.1:${port}`), OPTIONS);
+  const listening = new Promise((resolve) => void server.listen(resolve));
+  await eventually(() => expect(attempts).toBeGreaterThan(0));
+  await server.stopReceiving();
+  expect(await listening).toBeInstanceOf(Error);
+});

@@ -41,7 +41,12 @@ export class NatsServer extends ServerNats implements BrokerServer {
       queue,
       waitOnFirstConnect: true,
       maxReconnectAttempts: -1,
-      reconnectTimeWait: RETRY_MS,
+      // A client that has never been connected cannot be closed: this ends its attempts.
+      reconnectDelayHandler: () => {
+        if (this.isStopping && this.active.length === 0)
+          throw new Error('the connection is no longer needed');
+        return RETRY_MS;
+      },
       // A refusal may be temporary: the broker's users can change.
       ignoreAuthErrorAbort: true,
     });
