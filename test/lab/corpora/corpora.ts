@@ -7,7 +7,7 @@ import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 import { type Answer, answersIn } from '../../support/raw-http.js';
 import { startService } from '../../support/service-process.js';
 
-// Usage: npm run suite -- corpora DIR. README.md in this folder says what DIR holds.
+// Usage: npm run suite -- corpora DIR. ../README.md says what DIR holds.
 
 const ZONES = ['UTC', 'America/New_York', 'Pacific/Apia', 'Asia/Kathmandu'];
 const TIME_LOGS = '/api/v1/time-logs';
