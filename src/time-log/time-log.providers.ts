@@ -17,7 +17,7 @@ import {
 import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
-import { LargeLists } from './api/large-lists.js';
+import { BatchTurns, LargeLists } from './api/large-lists.js';
 
 /** The providers of time logs, totals, the feed and exports. They need a Database and TIME_LOG_OPTIONS. */
 export const TIME_LOGS = {
@@ -41,6 +41,11 @@ export const TIME_LOGS = {
       provide: REQUEST_RULES,
       inject: [TIME_LOG_OPTIONS],
       useFactory: ({ limits }: TimeLogOptions): RequestRules => limitsOf(limits),
+    },
+    {
+      provide: BatchTurns,
+      inject: [REQUEST_RULES],
+      useFactory: ({ deadline }: RequestRules) => new BatchTurns(deadline),
     },
     {
       provide: LargeLists,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/eventually.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { create, createAll, dataOf, get, LOG, outcome, refusal, totalOf } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
@@ -66,6 +67,27 @@ describe('POST /api/v1/time-logs/batch', () => {
     expect(await totalOf(app, `projectId=${logs[0]!.projectId}`)).toBe(3);
     const reused = refusal('IDEMPOTENCY_KEY_REUSED', 'the Idempotency-Key was used with other values');
     expect(outcome(await record({ timeLogs: logs.toReversed() }, key))).toEqual([422, reused]);
+  });
+
+  it('parses a batch when its turn comes, after those that are parsed or stored', async () => {
+    const runner = app.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('lock table time_logs in access exclusive mode');
+    const stored = [record({ timeLogs: newLogs(2) }), record({ timeLogs: newLogs(2) })];
+    await eventually(async () => {
+      const [row] = (await runner.query(
+        `select count(*)::int as waiting from pg_locks where not granted and relation = 'time_logs'::regclass`,
+      )) as [{ waiting: number }];
+      expect(row.waiting).toBe(1);
+    });
+    let isAnswered = false;
+    const invalidBatch = record({ timeLogs: [] }).finally(() => (isAnswered = true));
+    await get(app, 'x');
+    expect(isAnswered).toBe(false);
+    await runner.rollbackTransaction();
+    await runner.release();
+    expect((await Promise.all(stored)).map(({ status }) => status)).toEqual([201, 201]);
+    expect(outcome(await invalidBatch)).toEqual(invalid(COUNT));
   });
 
   const tooLarge = (bytes: number) => [

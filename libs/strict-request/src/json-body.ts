@@ -15,6 +15,8 @@ export interface BodyOptions {
   readonly types?: readonly string[];
 }
 
+type BodyRequest = IncomingMessage & { readonly body?: unknown };
+
 /** Throws for bytes that are not UTF-8: U+FFFD in their place would be another text. Ignores a byte order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -22,15 +24,23 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * Returns the JSON object in a request's body, which a body parser of the host may have read.
  * Throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR, in this order.
  */
-export async function readJsonObject(
-  request: IncomingMessage & { body?: unknown },
+export async function readJsonObject(request: BodyRequest, options: BodyOptions): Promise<object> {
+  return (await receiveJsonObject(request, options))();
+}
+
+/** Receives the same body. Returns a function that parses it. */
+export async function receiveJsonObject(
+  request: BodyRequest,
   { limit, depth = MAX_JSON_DEPTH, types = ['application/json'] }: BodyOptions,
-): Promise<object> {
+): Promise<() => object> {
   requireJson(request, types);
-  const value = request.body === undefined ? parseJson(await receive(request, limit)) : request.body;
-  if (!isJsonObject(value)) throw invalid('must be a JSON object');
-  if (isDeeperThan(depth, value)) throw invalid(`must not be nested deeper than ${depth} levels`);
-  return value;
+  const bytes = request.body === undefined ? await receive(request, limit) : undefined;
+  return () => {
+    const value = bytes ? parseJson(bytes) : request.body;
+    if (!isJsonObject(value)) throw invalid('must be a JSON object');
+    if (isDeeperThan(depth, value)) throw invalid(`must not be nested deeper than ${depth} levels`);
+    return value;
+  };
 }
 
 /** Receives a body. One that has arrived, as most have, needs no listeners. */

@@ -2,7 +2,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request } from 'express';
 import { batchError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
-import { isJsonObject, MAX_JSON_DEPTH, readJsonObject } from './json-body.js';
+import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
 import { rulesOf, type Served, STATE } from './request-state.js';
 import { refuseQuery } from './strict-request.decorators.js';
 import {
@@ -29,15 +29,17 @@ export interface BatchShape {
 const CHECK_SLICE_MS = 10;
 
 /**
- * Injects the body of a batch as a validated instance of its DTO, with validated objects, which may have attributes.
- * Throws one error for all of them. A query on such a route is refused.
+ * Injects a function that parses the body of a batch once its turn has come: a parsed body takes several times the
+ * memory of its bytes. The function returns a validated instance of its DTO, with validated objects, which may have
+ * attributes, and throws one error for all of them. A query on such a route is refused.
  */
 export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
   async (shape: BatchShape, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
     const { batchLimit: limit } = rulesOf(request);
-    return checkBatch(request, shape, await readJsonObject(request, { limit, depth: MAX_JSON_DEPTH + 2 }));
+    const parse = await receiveJsonObject(request, { limit, depth: MAX_JSON_DEPTH + 2 });
+    return async () => checkBatch(request, shape, parse());
   },
 );
 

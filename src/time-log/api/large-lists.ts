@@ -8,6 +8,17 @@ const MAX_SMALL_LIST_ITEMS_WITH_ATTRIBUTES = 20;
 /** The number of large lists that are formed at a time: 1000 of the longest descriptions are 20 MB. */
 const CONCURRENT_LARGE_LISTS = 2;
 
+/** The number of batches that are parsed at a time: one while another is stored. */
+const CONCURRENT_BATCHES = 2;
+
+/** Limits the batches of requests that are parsed and stored at a time. */
+export class BatchTurns extends Limit {
+  /** `deadline` is that of a request in milliseconds. */
+  constructor(deadline: number) {
+    super(() => CONCURRENT_BATCHES, deadline);
+  }
+}
+
 /** Limits the large lists that are formed at a time, for requests and messages together. */
 export class LargeLists {
   private readonly limit: Limit;

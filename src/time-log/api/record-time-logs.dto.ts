@@ -25,6 +25,5 @@ export function allValuesOf(
   { timeLogs }: RecordTimeLogsDto,
   attributes: readonly unknown[],
 ): TimeLogValues[] {
-  // A pipe of a host may turn the array into an object when it rebuilds the body.
-  return Object.values(timeLogs).map((log, index) => valuesOf(log, attributes[index]));
+  return timeLogs.map((log, index) => valuesOf(log, attributes[index]));
 }

@@ -37,7 +37,7 @@ import {
   valuesOf,
   RecordTimeLogHeaders,
 } from './create-time-log.dto.js';
-import { LargeLists } from './large-lists.js';
+import { BatchTurns, LargeLists } from './large-lists.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { patchedValues } from './patch-time-log.js';
 import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from './record-time-logs.dto.js';
@@ -78,7 +78,10 @@ const REPLAYED = { 'Idempotency-Replayed': 'true' };
 /** Records a time log, or several at once. */
 @TimeLogRoutes()
 export class RecordTimeLogsController {
-  constructor(private readonly timeLogs: TimeLogService) {}
+  constructor(
+    private readonly timeLogs: TimeLogService,
+    private readonly turns: BatchTurns,
+  ) {}
 
   @Post()
   @Scopes([WRITE])
@@ -108,20 +111,20 @@ export class RecordTimeLogsController {
   @Scopes([WRITE])
   async recordAll(
     @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
-    @StrictBatch(BATCH_SHAPE) body: RecordTimeLogsDto,
+    @StrictBatch(BATCH_SHAPE) read: () => Promise<RecordTimeLogsDto>,
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
     const state = request[STATE];
     const call = callOptionsOf(state.caller);
-    const values = allValuesOf(body, state.attributes as readonly unknown[]);
     const keyText = headers['Idempotency-Key'];
-    const { logs, isReplay } = await withinDeadline(
-      request,
-      keyText === undefined
-        ? this.timeLogs.recordAll(values, call).then((recorded) => ({ logs: recorded, isReplay: false }))
-        : this.timeLogs.recordAllOnce(values, idempotencyKeyOf(call.caller?.id, keyText), call),
-    );
+    const recorded = this.turns.run(call.caller?.id, async () => {
+      const values = allValuesOf(await read(), state.attributes as readonly unknown[]);
+      if (keyText === undefined)
+        return { logs: await this.timeLogs.recordAll(values, call), isReplay: false };
+      return this.timeLogs.recordAllOnce(values, idempotencyKeyOf(call.caller?.id, keyText), call);
+    });
+    const { logs, isReplay } = await withinDeadline(request, recorded);
     if (!isReplay) state.change = { kind: 'record', id: logs[0]!.id, count: logs.length };
     sendJson(response, 201, logsJson(logs), isReplay ? REPLAYED : {});
   }
