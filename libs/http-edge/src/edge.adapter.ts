@@ -1,4 +1,4 @@
-import { IncomingMessage, type OutgoingHttpHeaders, type RequestListener, ServerResponse } from 'node:http';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { isDecodable } from '../../strict-url/src/index.js';
 import { EdgeServer } from './edge.server.js';
@@ -32,11 +32,11 @@ export class EdgeAdapter extends ExpressAdapter {
     class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {
       /** Adds the headers of every response: all at once cost half of a call of `setHeader` for each. */
       override writeHead(status: number, ...rest: unknown[]): this {
-        const given = typeof rest.at(-1) === 'object' ? (rest.pop() as OutgoingHttpHeaders) : {};
-        const headers: OutgoingHttpHeaders = { ...given };
+        const given = typeof rest.at(-1) === 'object' ? rest.pop() : undefined;
         const common = commonHeaders(this.req);
+        const headers: Record<string, string> = {};
         for (const name in common) if (!this.hasHeader(name)) headers[name] = common[name]!;
-        return super.writeHead(status, ...(rest as []), headers);
+        return super.writeHead(status, ...(rest as []), Object.assign(headers, given));
       }
     }
     Object.setPrototypeOf(AppRequest.prototype, app.request);

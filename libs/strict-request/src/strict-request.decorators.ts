@@ -106,13 +106,14 @@ export function refuseQuery({ originalUrl }: { readonly originalUrl: string }): 
  * UTF-8. Express's parser would lose repeated names and brackets, and URLSearchParams would make U+FFFD of other bytes.
  */
 export function readQuery(url: string) {
-  const [, query = ''] = /\?(.*)/s.exec(url) ?? [];
+  const start = url.indexOf('?');
   const values: Record<string, string> = Object.create(null) as Record<string, string>;
   const repeated = new Set<string>();
   const malformed = new Set<string>();
-  for (const pair of query.split('&')) {
+  for (const pair of start < 0 ? [] : url.slice(start + 1).split('&')) {
     if (pair === '') continue;
-    const [, sentName = '', sentValue = ''] = /^([^=]*)=?(.*)/s.exec(pair)!;
+    const [sentName] = pair.split('=', 1) as [string];
+    const sentValue = pair.slice(sentName.length + 1);
     // A name that cannot be decoded stays as it was sent, and is unknown.
     const name = decoded(sentName) ?? sentName;
     const value = decoded(sentValue);

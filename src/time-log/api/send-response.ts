@@ -104,35 +104,36 @@ export function pageLinks(
   total: number,
 ): string {
   const last = Math.max(1, Math.ceil(total / page.limit));
-  const links: [string, number][] = [['first', 1]];
+  let links: [relation: string, number: number][] = [['first', 1]];
   if (page.number > 1) links.push(['prev', Math.min(page.number - 1, last)]);
   if (page.number < last) links.push(['next', page.number + 1]);
   links.push(['last', last]);
 
-  const values = Object.entries(attributes).map(([name, value]) => [`attributes.${name}`, value] as const);
-  const filter = [
-    ...Object.entries({ projectId: projectIds?.join(), from: period.from, to: period.to }),
-    ...values.map(([name, value]) => [name, encodeURIComponent(String(value))] as const),
-    ['by', by] as const,
-  ]
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${value}&`)
-    .join('');
-  const written = new Map(
-    links.map(([relation, number]) => [
-      relation,
-      `<?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`,
-    ]),
-  );
-  const header = () => [...written.values()].join(', ');
-  for (const relation of LESS_NEEDED)
-    if (written.size > 1 && header().length > MAX_LENGTH) written.delete(relation);
-  return header();
+  let filter = '';
+  const add = (name: string, value: string | undefined) => {
+    if (value !== undefined) filter += `${name}=${value}&`;
+  };
+  add('projectId', projectIds?.join());
+  add('from', period.from);
+  add('to', period.to);
+  for (const [name, value] of Object.entries(attributes))
+    add(`attributes.${name}`, encodeURIComponent(String(value)));
+  add('by', by);
+  const link = ([relation, number]: (typeof links)[number]) =>
+    `<?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`;
+  let header = links.map(link).join(', ');
+  for (const unneeded of LESS_NEEDED) {
+    if (header.length <= MAX_LENGTH || links.length === 1) break;
+    links = links.filter(([relation]) => relation !== unneeded);
+    header = links.map(link).join(', ');
+  }
+  return header;
 }
 
 /** Returns the `Location` of a log that a request has created, relative to the path of the request. */
 export function locationOf({ originalUrl }: Pick<Request, 'originalUrl'>, id: string): string {
-  const segment = originalUrl.split('?')[0]!.split('/').at(-1)!;
+  const [path] = originalUrl.split('?', 1) as [string];
+  const segment = path.slice(path.lastIndexOf('/') + 1);
   if (segment === '') return id;
   // The first segment of a relative reference must not look like a scheme (RFC 3986, section 4.2).
   return `${segment.includes(':') ? './' : ''}${segment}/${id}`;
