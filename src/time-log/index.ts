@@ -11,7 +11,6 @@ export { TimeLogService } from './application/time-log.service.js';
 export { entityTagOf } from './domain/entity-tag.js';
 export { type AttributeType, TimeLogAttributes } from './domain/attributes.js';
 export {
-  fingerprintOf,
   type IdempotencyKey,
   idempotencyKeyFault,
   idempotencyKeyOf,

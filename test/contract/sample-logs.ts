@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { IdempotencyKey, TimeLogValues, TimeLogWrites } from '../../src/time-log/index.js';
-import { fingerprintOf, TimeLog } from '../support/storage.js';
+import { fingerprintOf } from '../../src/time-log/domain/idempotency-key.js';
+import { TimeLog } from '../support/storage.js';
 
 let lastId = 0x019c_1370_0000;
 

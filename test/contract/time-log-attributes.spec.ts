@@ -9,7 +9,7 @@ import {
 import type { TimeLogEvent } from '../../src/feed/index.js';
 import { CSV_COLUMNS, EXPORT_FORMATS, ExportService } from '../../src/export/index.js';
 import { eventually } from '../support/eventually.js';
-import { LONG_TEXTS, newLog, NUMBERS, recordAllOnce, recordOnce, TEXTS } from './sample-logs.js';
+import { LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
 import { ALL_PROJECTS, PageRequest, Period, SchemaAttributes, TimeLog } from '../support/storage.js';
 import { compareExport } from './compare-export.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
@@ -154,24 +154,6 @@ describe('attributes in the store', () => {
       });
     }
     expect(await store.repository.get(first.id, ALL_PROJECTS)).toEqual(first);
-  });
-
-  it('adds a batch of logs with and without attributes, once per key', async () => {
-    const projectId = randomUUID();
-    const batchWith = (attributes: Attributes) => [
-      ...SAMPLES.map(([, sample]) => newLog({ projectId, attributes: sample })),
-      newLog({ projectId }),
-      newLog({ projectId, attributes }),
-    ];
-    const key = { caller: randomUUID(), text: 'key' };
-    const batch = batchWith({ a: 1, b: 2 });
-    await recordAllOnce(store.repository, batch, key);
-    expect((await logsOf(batch[0]!)).toReversed()).toEqual(batch);
-    const ids = batch.map(({ id }) => id);
-    expect(await recordAllOnce(store.repository, batchWith({ b: 2, a: 1 }), key)).toEqual(ids);
-    await expect(recordAllOnce(store.repository, batchWith({ a: 1 }), key)).rejects.toMatchObject({
-      code: 'IDEMPOTENCY_KEY_REUSED',
-    });
   });
 
   const filtered = newLogs(FILTERED);

@@ -438,11 +438,6 @@ describe('changes that wait', () => {
     await expectRight(LOGS + 30);
   });
 
-  it.each([0, -1, null])('stay counted if a fold is asked for %p logs', async (most) => {
-    await dataSource.query('select fold_time_log_counts($1)', [most]);
-    await expectRight(LOGS);
-  });
-
   it('stay counted if a fold takes some in a transaction that has changed logs itself', async () => {
     for (const first of [2000, 3000, 4000])
       await dataSource.query(`insert into time_logs ${logsFrom(first, 10)}`);

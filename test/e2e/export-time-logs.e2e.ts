@@ -93,21 +93,6 @@ describe('GET /api/v1/time-logs/export', () => {
     expect(outcome(foreign)).toEqual([403, refusal('FORBIDDEN', 'the token does not allow this project')]);
     expect((await exported('', { token: (await bound([])).token })).text).toBe(`${HEADER}\n`);
   });
-
-  it('answers 503 while another session has locked the table', async () => {
-    const runner = app.dataSource.createQueryRunner();
-    await runner.startTransaction();
-    await runner.query('lock table time_logs in access exclusive mode');
-    const { status, headers, body } = await exported();
-    await runner.rollbackTransaction();
-    await runner.release();
-    expect([status, headers.get('retry-after'), body]).toMatchObject([
-      503,
-      '1',
-      { error: 'SERVICE_UNAVAILABLE' },
-    ]);
-    expect((await exported()).status).toBe(200);
-  });
 });
 
 describe('an export that has begun', () => {

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { loadConfig } from '../support/compiled.js';
-import { Issuer, type IssuerKey, makeKey, MISBEHAVIOURS } from '../support/issuer.js';
-import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
-import { startTestApp, type TestApp, useTestApp } from '../support/test-app.js';
+import { Issuer, type IssuerKey, makeKey } from '../support/issuer.js';
+import { type Answer, create, list, LOG, refusal, send, TIME_LOGS } from '../support/requests.js';
+import { type TestApp, useTestApp } from '../support/test-app.js';
 
 const REALM = 'Bearer realm="time-logs"';
 const refused = [
@@ -113,20 +112,4 @@ describe('a JWT where none are configured', () => {
   const app = useTestApp();
 
   it('is refused', async () => expectRefused(app, await issuer.sign()));
-});
-
-it('the keys of the issuer are waited for no longer than the deadline of a request', async () => {
-  const own = await Issuer.start(keys.EdDSA);
-  own.misbehaviour = MISBEHAVIOURS['never answers'];
-  const limits = { ...loadConfig({}, false).limits, deadline: 1_000 };
-  const app = await startTestApp({ jwt: own.settings, limits });
-  try {
-    // After 2 s the verifier itself would say that the keys are unavailable.
-    const overdue = 'the service is unavailable at the moment; retry later';
-    const answer = await send(app, '/health', bearer(await own.sign()));
-    expect(outcome(answer)).toEqual([503, refusal('SERVICE_UNAVAILABLE', overdue)]);
-  } finally {
-    await app.close();
-    await own.close();
-  }
 });

@@ -166,16 +166,6 @@ describe('the metrics', () => {
     expect(growth.time_log_write_wait_seconds_sum).toBeGreaterThan(0);
   });
 
-  it('have the number of logs that wait for a commit', async () => {
-    let creates: Promise<unknown> | undefined;
-    await whileHeld('insert into', async () => {
-      creates = Promise.all(Array.from({ length: 8 }, () => create(app)));
-      await eventually(async () => expect((await scrape()).get('time_log_write_queue_length')).toBe(7));
-    });
-    await creates;
-    expect((await scrape()).get('time_log_write_queue_length')).toBe(0);
-  });
-
   it('have the connections to the database, without it too', async () => {
     await missingDatabase(app, async () => {
       expect((await scrape()).get('database_pool_waiting_statements')).toBe(0);

@@ -162,13 +162,6 @@ describe('GET /api/v1/time-logs/events', () => {
     expect(outcome(await feed(query))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
   });
 
-  it.each([
-    [`9223372036854775807-${log}`, 0],
-    [`0-${log}`, 3],
-  ])('takes the place %s', async (place, count) => {
-    await fullFeed(count, `lastEventId=${place}&limit=1000`);
-  });
-
   it('returns the events of some projects: a log that leaves them is deleted', async () => {
     const [FIRST, SECOND, FOREIGN] = ['a', 'b', 'c'].map((n) => PROJECT.replace(/.$/, n)) as [
       string,

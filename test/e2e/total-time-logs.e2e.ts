@@ -117,8 +117,4 @@ describe('GET /api/v1/time-logs/totals', () => {
   ])('refuses %s', async (query, message) => {
     expect(outcome(await totals(query))).toEqual(isInvalid(message));
   });
-
-  it('keeps its path, which is no id', async () => {
-    expect(outcome(await send(app, `${TIME_LOGS}/total`))).toEqual(isInvalid('id must be a UUID'));
-  });
 });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { LOG, refusal } from '../support/requests.js';
@@ -21,23 +20,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await tcp.close();
 });
-
-/** Sends a message as no client of Nest does. Returns the answer. */
-async function ask(message: string): Promise<object> {
-  const socket = connect(tcp.tcpPort, '127.0.0.1').setEncoding('utf8');
-  socket.write(`${message.length}#${message}`);
-  try {
-    let answer = '';
-    for await (const text of socket as AsyncIterable<string>) {
-      answer += text;
-      const [length, ...rest] = answer.split('#');
-      if (Number(length) === rest.join('#').length) return JSON.parse(rest.join('#')) as object;
-    }
-    throw new Error(`the connection was closed after ${answer}`);
-  } finally {
-    socket.destroy();
-  }
-}
 
 describeMessages('TCP', async () => ({
   testClient,
@@ -77,13 +59,6 @@ describe('messages over TCP', () => {
         error: UNAUTHORIZED,
       });
     }
-  });
-
-  it.each(['null', 'undefined', '1'])('need a token in what no client of Nest sends: %s', async (data) => {
-    const member = data === 'undefined' ? '' : `,"data":${data}`;
-    expect(await ask(`{"pattern":"time-log.record.v1","id":"1"${member}}`)).toMatchObject({
-      err: UNAUTHORIZED,
-    });
   });
 
   it.each<[(typeof OPERATIONS)[number], object, string]>([

@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
@@ -66,15 +66,5 @@ describe('a .env in the project', () => {
         `PORT: must be a whole number from 0 to 65535\nThe settings come from the environment and from ${inProject('.env')}\n`,
       ),
     );
-  });
-
-  it('is refused where it cannot be read', async () => {
-    const unreadable = refused(`${inProject('.env')}: must be a readable file in UTF-8\n`);
-    // As `echo PORT=1 > .env` writes it in PowerShell 5.
-    await writeDotEnv({ PORT: '1' }, 'utf16le', '\uFEFF');
-    expect(await start({})).toEqual(unreadable);
-    await rm(inProject('.env'));
-    await mkdir(inProject('.env'));
-    expect(await start({})).toEqual(unreadable);
   });
 });

@@ -54,7 +54,7 @@ const from = {
 
 export const { accessTokenMigrations, AccessTokenService } = from.accessToken;
 export const { AppModule, defaultScopes, entities, migrations, scopes } = from.app;
-export const { backup, checkBackup, restore } = from.backup;
+export const { backup, checkBackup } = from.backup;
 export const { loadConfig } = from.config;
 export const { Database } = from.database;
 export const { migrate, openDatabase, plainOptions } = from.databaseSetup;
@@ -63,8 +63,7 @@ export const { execute } = from.runCommand;
 export const { serve } = from.serve;
 export const { LargeLists, TimeLogCounts, timeLogEntities, timeLogMigrations, TypeOrmTimeLogRepository } =
   from.timeLog;
-export const { keepTimeLogPositions, parseEventId, TypeOrmFeedRepository, unreachedTimeLogPosition } =
-  from.feed;
+export const { parseEventId, TypeOrmFeedRepository, unreachedTimeLogPosition } = from.feed;
 export const { connectMessages } = from.transports;
 
 const COMMANDS = ['backup', 'counts', 'drop', 'forget', 'migrate', 'restore', 'token'] as const;

@@ -2,17 +2,14 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type * as Nest from '@nestjs/common';
 import type * as TypeOrm from 'typeorm';
-import type * as Lookup from '../../src/access-token/access-token.lookup.js';
 import type * as DatabaseFiles from '../../src/database/index.js';
 import type * as Setup from '../../src/database/setup/index.js';
-import type * as Lease from '../../src/event-relay/relay-lease.js';
 import type * as ExportFiles from '../../src/export/index.js';
 import type * as FeedFiles from '../../src/feed/index.js';
 import type * as Positions from '../../src/feed/infrastructure/keep-time-log-positions.js';
 import type * as TotalsFiles from '../../src/totals/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
 import type * as AttributeFiles from '../../src/attributes/schema-attributes.js';
-import type * as SchemaCheckFile from '../../src/time-log/infrastructure/schema-check.js';
 import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import { eventually } from './eventually.js';
 import * as service from './compiled.js';
@@ -25,10 +22,7 @@ const from = {
   database: (await compiled('database/index.js')) as typeof DatabaseFiles,
   feed: (await compiled('feed/index.js')) as typeof FeedFiles,
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
-  lease: (await compiled('event-relay/relay-lease.js')) as typeof Lease,
-  lookup: (await compiled('access-token/access-token.lookup.js')) as typeof Lookup,
   positions: (await compiled('feed/infrastructure/keep-time-log-positions.js')) as typeof Positions,
-  schemaCheck: (await compiled('time-log/infrastructure/schema-check.js')) as typeof SchemaCheckFile,
   setup: (await compiled('database/setup/index.js')) as typeof Setup,
   attributes: (await compiled('attributes/schema-attributes.js')) as typeof AttributeFiles,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
@@ -39,28 +33,16 @@ const from = {
 export const { Logger } = (await importOnce('@nestjs/common')) as typeof Nest;
 // Tests make outages on purpose.
 Logger.overrideLogger(false);
-export const {
-  AccessTokenService,
-  DataSource,
-  entities,
-  migrate,
-  migrations,
-  plainOptions,
-  timeLogMigrations,
-} = service;
+export const { DataSource, entities, migrate, migrations, plainOptions, timeLogMigrations } = service;
 export type DataSource = TypeOrm.DataSource;
 export const { limits } = service.loadConfig({}, false);
 /** For what must not be refused because the machine is busy: limits of the service, and of its queue of writes. */
 export const longLimits = { ...limits, deadline: 10 * limits.deadline };
 export const LONG_QUEUE_LIMITS = { queue: limits.writeQueue, wait: longLimits.deadline };
-export const { AccessTokenLookup } = from.lookup;
-export const { RelayLease } = from.lease;
-export const { SchemaCheck } = from.schemaCheck;
 export const { Database, isRowError, PreparedStatement, TextStatement } = from.database;
 export type Database = DatabaseFiles.Database;
-export const { connectionOptions, openDataSource } = from.setup;
-export const { ALL_PROJECTS, fingerprintOf, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts } =
-  from.timeLog;
+export const { connectionOptions } = from.setup;
+export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts } = from.timeLog;
 export const { entityTagOf, TimeLogService, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
 export const { TypeOrmTotalsRepository } = from.totals;
 export const { TypeOrmExportRepository } = from.export;

@@ -63,39 +63,6 @@ describe('Batcher', () => {
     expect(await Promise.all(outcomes)).toEqual(['even 2', 'even 4', 'even 6', 'even 8', 'even 10']);
   });
 
-  it('takes half of the items of the last run and the queue, so that all runs have one size', async () => {
-    batcher = create({ batch: 100, queue: 100, wait: 1_000 });
-    for (let item = 0; item < 24; item += 2) void batcher.add(item);
-    for (let run = 0; run < 6; run++) {
-      runs[run]!.finish();
-      await tick();
-      // Every caller of this run sends its next item.
-      for (const item of runs[run]!.items) void batcher.add(item);
-    }
-    expect(runs.map(({ items }) => items.length)).toEqual([1, 6, 6, 6, 6, 6, 6]);
-  });
-
-  it('sends the next run before it delivers the outcomes of the last one', async () => {
-    const seen: string[] = [];
-    const finish: (() => void)[] = [];
-    batcher = new Batcher(async (items) => {
-      // A pool and a driver take this long to send a statement.
-      await Promise.resolve();
-      await new Promise<void>((resolve) => process.nextTick(resolve));
-      seen.push(`sent ${items.join()}`);
-      await new Promise<void>((resolve) => finish.push(resolve));
-      return items.map(String);
-    }, LIMITS);
-    const first = batcher.add(0).then(() => seen.push('delivered 0'));
-    const second = batcher.add(2);
-    await tick();
-    finish[0]!();
-    await first;
-    expect(seen).toEqual(['sent 0', 'sent 2', 'delivered 0']);
-    finish[1]!();
-    await second;
-  });
-
   it('fails all items of a run that fails, and only its own item of the next run', async () => {
     const outcomes = Promise.allSettled([2, 4, 6, 9].map((item) => batcher.add(item)));
     const reason = new Error('lost');
@@ -170,19 +137,5 @@ describe('Batcher', () => {
     await finish(0, 1, 2, 3);
     expect(runs.map(({ items }) => items)).toEqual([[0], [2, 4, 6, 20], [8, 10, 12, 22], [14, 16]]);
     expect(await Promise.all(outcomes)).toHaveLength(11);
-  });
-
-  it('runs nothing if all items have waited too long, and then runs the next item at once', async () => {
-    const first = batcher.add(0);
-    const refusals = Promise.allSettled([batcher.add(2), batcher.add(4)]);
-    now += 1_001;
-    runs[0]!.finish();
-    expect(await refusals).toMatchObject([{ reason: unavailable }, { reason: unavailable }]);
-    await first;
-    await tick();
-    expect(runs).toHaveLength(1);
-    const next = batcher.add(6);
-    runs[1]!.finish();
-    expect(await next).toBe('even 6');
   });
 });

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { batchError, type Fault, faultOf, faultsAt, throwFaults } from './domain-error.js';
+import { expect, it } from '@jest/globals';
+import { type Fault, faultOf, throwFaults } from './domain-error.js';
 
 const DURATION = faultOf('duration', 0, 'range', 'must be positive', { above: 0 });
 const UNKNOWN: Fault = {
@@ -9,7 +9,6 @@ const UNKNOWN: Fault = {
   message: 'unknown field: foo',
   logged: 'unknown field',
 };
-const WHOLE: Fault = { field: '', rule: 'type', params: {}, message: 'it must be an object' };
 
 it('a missing value violates the rule `required`, in the words of its other rules', () => {
   expect(faultOf('date', undefined, 'date', 'must be a day', { max: 1 })).toEqual({
@@ -36,31 +35,4 @@ it('throwFaults throws the messages and issues of the faults that there are, if 
       ],
     }),
   );
-});
-
-describe('the error of a batch', () => {
-  it('names the place of each log', () => {
-    expect(batchError(faultsAt('timeLogs[3]', [DURATION, UNKNOWN, WHOLE]))).toMatchObject({
-      message:
-        'timeLogs[3].duration must be positive; timeLogs[3]: unknown field: foo; timeLogs[3]: it must be an object',
-      logged:
-        'timeLogs[3].duration must be positive; timeLogs[3]: unknown field; timeLogs[3]: it must be an object',
-      issues: [
-        { field: 'timeLogs[3].duration', rule: 'range', params: { above: 0 } },
-        { field: 'timeLogs[3].foo', rule: 'unknown' },
-        { field: 'timeLogs[3]', rule: 'type' },
-      ],
-    });
-  });
-
-  it('has at most 10 messages, the number of the others, and all issues', () => {
-    const faults = Array.from({ length: 37 }, (_, index) => faultOf(`a${index}`, 1, 'type', 'is wrong'));
-    const ten = faults
-      .slice(0, 10)
-      .map(({ message }) => message)
-      .join('; ');
-    expect(batchError(faults.slice(0, 10)).message).toBe(ten);
-    const { message, logged, issues } = batchError(faults);
-    expect([message, logged, issues.length]).toEqual([`${ten}; and 27 more`, `${ten}; and 27 more`, 37]);
-  });
 });

@@ -4,5 +4,5 @@ export { batchError, DomainError, type Fault, faultOf, faultsAt, throwFaults } f
 export { responseForKind, responseForThrown } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { HOST_FILTER, HostErrorFilter } from './host-error.filter.js';
-export { ERROR_KINDS, type ErrorCode } from './error-kinds.js';
+export type { ErrorCode } from './error-kinds.js';
 export { reasonOf } from './reason.js';

@@ -365,45 +365,9 @@ describe('recordAll', () => {
     );
     expect(parts.map(([key]) => key)).toEqual(['mine-0', 'mine-1000', 'mine-1000']);
   });
-
-  it('names a wrong log by its index among all', async () => {
-    const message = 'timeLogs[0].duration must be a positive number; timeLogs[3]: unknown field: foo';
-    const { client } = service([
-      'stored',
-      answered(400, { success: false, error: 'VALIDATION_ERROR', message }),
-    ]);
-    expect((await failure(client.recordAll(logsOf(1_010)))).message).toBe(
-      'timeLogs[1000].duration must be a positive number; timeLogs[1003]: unknown field: foo; the first 1000 logs are stored',
-    );
-  });
-
-  it.each([
-    ['fewer logs', [RECORDED]],
-    ['something else than logs', [RECORDED, {}]],
-  ])('rejects after a response with %s', async (_what, data) => {
-    const { client } = clientOf([answered(201, { success: true, data })]);
-    const expected = { code: 'UNEXPECTED_ANSWER', stored: 0, isOutcomeUnknown: true };
-    expect(await failure(client.recordAll([LOG, LOG]))).toMatchObject(expected);
-  });
 });
 
 describe('a version', () => {
-  const tagged = (reaction: Reaction) => () => {
-    const response = reaction() as Response;
-    response.headers.set('etag', '"1"');
-    return response;
-  };
-
-  it.each([
-    ['record', record, recorded],
-    ['get', get, found],
-    ['correct', correct, found],
-    ['patch', patch, found],
-  ] as const)('is the etag of a log that %s returns', async (_name, act, reaction) => {
-    const { client } = clientOf([tagged(reaction)]);
-    expect(await act(client)).toEqual({ ...RECORDED, etag: '"1"' });
-  });
-
   const CHANGES = [
     ['correct', (client, options) => client.correct(ITEM.id, LOG, options)],
     ['patch', (client, options) => client.patch(ITEM.id, PATCH, options)],
@@ -424,12 +388,6 @@ describe('a version', () => {
       }
     },
   );
-
-  it.each(CHANGES)('that another client has replaced is refused by %s', async (_name, act) => {
-    const { client } = clientOf([refused(412, 'PRECONDITION_FAILED')]);
-    const expected = { code: 'PRECONDITION_FAILED', status: 412, isOutcomeUnknown: false };
-    expect(await failure(act(client, { ifMatch: '"1", "2"' }))).toMatchObject(expected);
-  });
 });
 
 describe('export', () => {
@@ -839,17 +797,6 @@ describe('the options', () => {
     expect(hostsOf(runtime)).toBe('abbccca');
     const keys = runtime.header('idempotency-key').slice(0, 4);
     expect([...new Set(keys)]).toEqual([expect.any(String)]);
-  });
-
-  it.each(
-    [
-      ['', 'work', '/work?a', '/work#a', '/a/../b', '//other.example/work', 'https://other.example/work'],
-      ['//['],
-    ].flat(),
-  )('refuse %j as path', (path) => {
-    expect(() => clientOf([], { path })).toThrow(
-      new TypeError('path must be an absolute path, such as /api/v1/time-logs'),
-    );
   });
 
   it.each([{ timeout: 0 }, { timeout: 2 ** 31 }, { deadline: Infinity }, { tries: 0 }, { tries: 1.5 }])(

@@ -44,18 +44,6 @@ class Creates extends FeedRepository {
   }
 }
 
-it('returns the events after the one with an id, and rejects a malformed id', async () => {
-  const logs = [newLog(), newLog()];
-  const service = new FeedService(new Creates(...logs));
-  const events = await service.events(undefined, 50);
-  expect(events.map(({ log }) => log)).toEqual(logs);
-  expect(await service.events(events[0]!.id, 50)).toEqual(events.slice(1));
-  await expect(service.events(logs[0]!.id, 50)).rejects.toMatchObject({
-    code: 'VALIDATION_ERROR',
-    message: 'lastEventId must be the id of an event',
-  });
-});
-
 it('returns the events of the projects that the caller may read', async () => {
   const logs = [newLog(), newLog()];
   const service = new FeedService(new Creates(...logs));

@@ -9,11 +9,11 @@ import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
 import { UUID_PATTERN } from '../../../libs/auth/src/project-ids.js';
 
 /** A regular expression for event ids: a position up to 2^63-1 and the id of a log. */
-export const EVENT_ID_PATTERN = `(0|[1-9][0-9]{0,18})-${UUID_PATTERN}`;
+const EVENT_ID_PATTERN = `(0|[1-9][0-9]{0,18})-${UUID_PATTERN}`;
 const EVENT_ID = new RegExp(`^${EVENT_ID_PATTERN}$`);
 const MAX_POSITION = 2n ** 63n - 1n;
 /** A regular expression for cursors in the feed of some projects that are not right after one of its events. */
-export const OPAQUE_CURSOR_PATTERN = '[A-Za-z0-9_-]{64}';
+const OPAQUE_CURSOR_PATTERN = '[A-Za-z0-9_-]{64}';
 const OPAQUE_CURSOR = new RegExp(`^${OPAQUE_CURSOR_PATTERN}$`);
 
 /** The error for a cursor after which records of deletions were removed. */

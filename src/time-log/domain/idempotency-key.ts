@@ -23,7 +23,7 @@ export const IDEMPOTENCY_KEY_REUSED: ErrorKind = {
 };
 
 /** The maximum number of characters of a key. */
-export const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
+const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 /** Keys have no space at their ends, since HTTP strips it from headers (RFC 9110, section 5.5). */
 const PRINTABLE_ASCII = /^(?! )[\x20-\x7e]+(?<! )$/;
 

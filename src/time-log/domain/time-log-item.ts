@@ -13,7 +13,7 @@ type ListedField = {
 }[keyof Fields];
 
 /** The fields of an item of a list, in their order. */
-export const LISTED_FIELDS = Object.entries<FieldTable[string]>(TIME_LOG_FIELDS)
+const LISTED_FIELDS = Object.entries<FieldTable[string]>(TIME_LOG_FIELDS)
   .filter(([, { isListed }]) => isListed !== false)
   .map(([name]) => name as ListedField);
 

@@ -5,7 +5,7 @@ import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domai
 export const MAX_DESCRIPTION_LENGTH = 5000;
 
 /** A regular expression for the projects of a filter. */
-export const UUIDS_PATTERN = `${UUID_PATTERN}(,${UUID_PATTERN}){0,${MAX_PROJECTS - 1}}`;
+const UUIDS_PATTERN = `${UUID_PATTERN}(,${UUID_PATTERN}){0,${MAX_PROJECTS - 1}}`;
 const UUIDS = new RegExp(`^${UUIDS_PATTERN}$`);
 
 /** A day as text, `YYYY-MM-DD`, years 0001 to 9999. As text it cannot be shifted by a time zone. */
