@@ -110,7 +110,7 @@ export function requestAttributesOf(attributes: TimeLogAttributes): RequestAttri
   };
   return {
     dto: CreateTimeLogDto,
-    faultsOf: async (sent, caller) => (await attributes.check(sent, caller?.attributes)).faults,
+    faultsOf: async (sent, caller) => (await attributes.validate(sent, caller?.attributes)).faults,
     extend: <T extends object>(dto: new () => T) => {
       if (dto !== (TimeLogFilterDto as Dto) && !(dto.prototype instanceof TimeLogFilterDto)) return dto;
       const known = classes.get(dto) ?? extend(dto);

@@ -12,7 +12,7 @@ const attributesBy = (validate: (value: unknown) => SchemaResult | Promise<Schem
   new SchemaAttributes({ '~standard': { version: 1, vendor: 'test', validate } }, { depth: 7, bytes: 1_000 });
 /** Records values with their attributes as a schema converts them. */
 const recorded = async (schema: SchemaAttributes, sent: TimeLogValues) =>
-  TimeLog.record(sent, ID, await schema.check(sent.attributes));
+  TimeLog.record(sent, ID, await schema.validate(sent.attributes));
 const rejecting = (...issues: Extract<SchemaResult, { issues: readonly object[] }>['issues']) =>
   attributesBy(() => ({ issues }));
 
@@ -23,7 +23,7 @@ describe('attributes that a schema rejects', () => {
       { message: 'must have a ticket' },
       { message: 'muss größer sein', path: [] },
     );
-    const { faults } = await attributes.check({});
+    const { faults } = await attributes.validate({});
     expect(faults.map(({ field, rule, message }) => [field, rule, message])).toEqual([
       ['attributes.list.0.ticket', 'schema', 'attributes.list.0.ticket must be a ticket'],
       ['attributes', 'schema', 'attributes must have a ticket'],
@@ -60,7 +60,7 @@ describe('attributes that a schema rejects', () => {
   ])(
     'are reported without values, even if the message of the schema has them: %s',
     async (_what, sent, message, fault) => {
-      expect(await rejecting({ message, path: ['a'] }).check(sent)).toMatchObject({
+      expect(await rejecting({ message, path: ['a'] }).validate(sent)).toMatchObject({
         faults: [{ message: fault }],
       });
     },
@@ -69,7 +69,7 @@ describe('attributes that a schema rejects', () => {
   it('are searched for only in the reported part of a message', async () => {
     const message = `${'m '.repeat(5_000)}secret`;
     const fault = { message: `attributes.a ${'m '.repeat(100)}` };
-    expect(await rejecting({ message, path: ['a'] }).check({ a: 'secret' })).toMatchObject({
+    expect(await rejecting({ message, path: ['a'] }).validate({ a: 'secret' })).toMatchObject({
       faults: [fault],
     });
   });
@@ -77,7 +77,7 @@ describe('attributes that a schema rejects', () => {
   it('are searched for once each, however often they were sent', async () => {
     const indexOf = jest.spyOn(String.prototype, 'indexOf');
     const sent = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [n, 'value']));
-    await rejecting({ message: 'no' }).check(sent);
+    await rejecting({ message: 'no' }).validate(sent);
     const searches = indexOf.mock.calls.filter(([text]) => text === 'value');
     indexOf.mockRestore();
     expect(searches).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('attributes that a schema rejects', () => {
       message: `\u0000\u202e\n${'m'.repeat(500)}`,
       path: Array.from({ length: 20 }, () => `é\u0007${'n'.repeat(100)}`),
     }));
-    const { faults } = await rejecting(...many).check({});
+    const { faults } = await rejecting(...many).validate({});
     const field = `attributes.${Array(8)
       .fill(`??${'n'.repeat(38)}`)
       .join('.')}`;
@@ -98,7 +98,9 @@ describe('attributes that a schema rejects', () => {
   });
 
   it('are rejected even if the schema gives no reason', async () => {
-    expect(await rejecting().check({})).toMatchObject({ faults: [{ message: 'attributes is not valid' }] });
+    expect(await rejecting().validate({})).toMatchObject({
+      faults: [{ message: 'attributes is not valid' }],
+    });
   });
 });
 
@@ -112,11 +114,11 @@ describe('values with attributes', () => {
 
   it.each([null, [], 5, 'text', true])('must be an object, whatever the schema accepts: %j', async (sent) => {
     const any = attributesBy((value) => ({ value }));
-    expect(await any.check(sent)).toMatchObject({ faults: [{ message: 'attributes must be an object' }] });
+    expect(await any.validate(sent)).toMatchObject({ faults: [{ message: 'attributes must be an object' }] });
   });
 
   it('are missing if the schema returns null', async () => {
-    expect((await attributesBy(() => ({ value: null })).check(undefined)).output).toBeUndefined();
+    expect((await attributesBy(() => ({ value: null })).validate(undefined)).output).toBeUndefined();
   });
 
   it('are frozen', async () => {
@@ -137,12 +139,12 @@ describe('values with attributes', () => {
 
   it('tell what was sent, also if the schema changes its argument', async () => {
     const careless = attributesBy((value) => ({ value: Object.assign(value as object, { b: 2 }) }));
-    expect(await careless.check({ a: 1 })).toEqual({ faults: [], sent: { a: 1 }, output: { a: 1, b: 2 } });
+    expect(await careless.validate({ a: 1 })).toEqual({ faults: [], sent: { a: 1 }, output: { a: 1, b: 2 } });
   });
 
   it('were not sent if they are missing, whatever the schema returns', async () => {
     const always = attributesBy(() => ({ value: { a: 1 } }));
-    expect(await always.check(undefined)).toEqual({ faults: [], sent: undefined, output: { a: 1 } });
+    expect(await always.validate(undefined)).toEqual({ faults: [], sent: undefined, output: { a: 1 } });
   });
 
   it('are a copy that the host cannot change', async () => {
@@ -171,11 +173,11 @@ describe('values to which a caller is bound', () => {
     [{ a: 1 }, { userId: 'ada', a: 1 }],
     [{ userId: 'bob' }, { userId: 'bob' }],
   ])('are added to %j before the schema if they have a filter, and count as sent', async (sent, all) => {
-    expect(await any.check(sent, bound)).toEqual({ faults: [], sent: all, output: all });
+    expect(await any.validate(sent, bound)).toEqual({ faults: [], sent: all, output: all });
   });
 
   it('are missing from the output of a schema without one, so that the access refuses it', async () => {
     const none = attributesBy(() => ({ value: undefined }));
-    expect((await none.check({}, bound)).output).toEqual({});
+    expect((await none.validate({}, bound)).output).toEqual({});
   });
 });

@@ -65,11 +65,11 @@ export class SchemaAttributes extends TimeLogAttributes {
   }
 
   /** Checks and converts attributes. The schema also decides about missing ones. Throws what the schema throws. */
-  override async check(sent: unknown, values?: AttributeValues): Promise<ConvertedAttributes> {
+  override async validate(sent: unknown, values?: AttributeValues): Promise<ConvertedAttributes> {
     const bound = values && this.declared(values);
     const all = bound && (sent === undefined || isPlainObject(sent)) ? { ...bound, ...sent } : sent;
     const fault = all === undefined ? undefined : this.objectFault(all);
-    if (fault === undefined) return this.validate(all, bound);
+    if (fault === undefined) return this.convert(all, bound);
     const { depth, bytes } = this.bounds;
     return { faults: [faultOf('attributes', all, 'json', fault, { depth, bytes })] };
   }
@@ -83,7 +83,7 @@ export class SchemaAttributes extends TimeLogAttributes {
     return Object.fromEntries(Object.entries(values).filter(([name]) => this.filters.has(name)));
   }
 
-  private async validate(sent: unknown, bound: AttributeValues | undefined): Promise<ConvertedAttributes> {
+  private async convert(sent: unknown, bound: AttributeValues | undefined): Promise<ConvertedAttributes> {
     // Copied first, since the schema may change its argument.
     const input = sent === undefined ? undefined : (jsonCopy(sent) as Attributes);
     const standard = this.schema['~standard'];

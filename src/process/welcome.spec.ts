@@ -105,7 +105,7 @@ describe('firstAttributes', () => {
         ['userId', 'string'],
         ['billable', 'boolean'],
       ]),
-      check: async (sent: unknown) => ({ faults: accepts(sent) ? [] : [FAULT] }),
+      validate: async (sent: unknown) => ({ faults: accepts(sent) ? [] : [FAULT] }),
     });
 
   it.each([

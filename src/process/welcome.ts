@@ -52,7 +52,7 @@ export async function lacksToken(
 export async function firstAttributes(schema: TimeLogAttributes): Promise<WelcomeOptions['attributes']> {
   const texts = [...schema.filters].filter(([, type]) => type === 'string').map(([name]) => [name, 'me']);
   for (const attributes of [undefined, Object.fromEntries(texts) as object])
-    if ((await schema.check(attributes)).faults.length === 0) return attributes;
+    if ((await schema.validate(attributes)).faults.length === 0) return attributes;
   return null;
 }
 

@@ -6,10 +6,10 @@ import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js'
 import { rulesOf, type Served, STATE } from './request-state.js';
 import { refuseQuery } from './strict-request.decorators.js';
 import {
-  type CheckedObject,
-  checkInput,
-  checkObject,
-  type CheckResult,
+  type ValidatedObject,
+  tryValidate,
+  validateObject,
+  type Validated,
   faultsIn,
   faultsWithAttributes,
   FIELD,
@@ -39,36 +39,36 @@ export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createPara
     refuseQuery(request);
     const { batchLimit: limit } = rulesOf(request);
     const parse = await receiveJsonObject(request, { limit, depth: MAX_JSON_DEPTH + 2 });
-    return async () => checkBatch(request, shape, parse());
+    return async () => validateBatch(request, shape, parse());
   },
 );
 
-async function checkBatch(
+async function validateBatch(
   request: Request & Served,
   { batch, list, dto }: BatchShape,
   body: object,
 ): Promise<object> {
-  const outer = checkInput(batch, body, FIELD);
+  const outer = tryValidate(batch, body, FIELD);
   const inputs = outer.faults.length > 0 ? [] : (Reflect.get(outer.instance, list) as unknown[]);
-  const checked: (CheckedObject<object> | undefined)[] = [];
+  const validated: (ValidatedObject<object> | undefined)[] = [];
   let sliceEnd = performance.now() + CHECK_SLICE_MS;
   for (const input of inputs) {
     if (performance.now() > sliceEnd) {
       await nextIteration();
       sliceEnd = performance.now() + CHECK_SLICE_MS;
     }
-    checked.push(isJsonObject(input) ? checkObject(request, dto, input) : undefined);
+    validated.push(isJsonObject(input) ? validateObject(request, dto, input) : undefined);
   }
-  const valid = checked.filter((one) => one !== undefined && isValid(one)) as CheckedObject<object>[];
+  const valid = validated.filter((one) => one !== undefined && isValid(one)) as ValidatedObject<object>[];
   if (!isValid(outer) || valid.length < inputs.length) {
-    const faults = await faultsOfObjects(request, list, inputs, checked);
+    const faults = await faultsOfObjects(request, list, inputs, validated);
     throw batchError([...faults, ...faultsIn(outer, FIELD)]);
   }
   request[STATE].attributes = valid.map(({ attributes }) => attributes);
   return Object.assign(outer.instance, { [list]: valid.map(({ instance }) => instance) });
 }
 
-function isValid({ faults, unknown }: CheckResult<object>): boolean {
+function isValid({ faults, unknown }: Validated<object>): boolean {
   return faults.length === 0 && unknown.length === 0;
 }
 
@@ -77,10 +77,10 @@ async function faultsOfObjects(
   request: Served,
   list: string,
   inputs: readonly unknown[],
-  checked: readonly (CheckedObject<object> | undefined)[],
+  validated: readonly (ValidatedObject<object> | undefined)[],
 ): Promise<Fault[]> {
   const all: Fault[] = [];
-  for (const [index, one] of checked.entries()) {
+  for (const [index, one] of validated.entries()) {
     const place = `${list}[${index}]`;
     if (one) {
       const faults = await faultsWithAttributes(request, one);

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import { DomainError, throwFaults } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
 import { rulesOf, type Served, STATE } from './request-state.js';
-import { checkInput, checkObject, faultsIn, faultsWithAttributes, FIELD } from './validate.js';
+import { tryValidate, validateObject, faultsIn, faultsWithAttributes, FIELD } from './validate.js';
 
 /** The form of a message: its members, one of which is an object with a DTO of its own. */
 export interface MessageShape {
@@ -23,8 +23,8 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
     const value = data[part] === undefined && isOptional ? {} : data[part];
     const { attributes } = rulesOf(data);
     const known = attributes?.extend(dto) ?? dto;
-    const inner = isJsonObject(value) ? checkObject(data, known, value) : undefined;
-    const outer = checkInput(message, data, FIELD);
+    const inner = isJsonObject(value) ? validateObject(data, known, value) : undefined;
+    const outer = tryValidate(message, data, FIELD);
     const unknown = [...(inner?.unknown ?? []), ...outer.unknown];
     if (outer.faults.length + unknown.length > 0 || (inner && inner.faults.length > 0)) {
       const faults = [...(inner ? await faultsWithAttributes(data, inner) : []), ...outer.faults];

@@ -1,7 +1,14 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { propertiesOf, Rule, type RuleFunction, checkBody, type FixedMembers, validate } from './validate.js';
+import {
+  propertiesOf,
+  Rule,
+  type RuleFunction,
+  validateBody,
+  type FixedMembers,
+  validate,
+} from './validate.js';
 import { headerValues, rulesOf, type Served, STATE } from './request-state.js';
 import { readJsonObject } from './json-body.js';
 
@@ -22,7 +29,7 @@ export function StrictBody(
     refuseQuery(request);
     const { bodyLimit: limit } = rulesOf(request);
     const body = await readJsonObject(request, { limit });
-    return checkBody(request, dto, body, fixedMembersOf?.(request.params));
+    return validateBody(request, dto, body, fixedMembersOf?.(request.params));
   });
   return read();
 }
@@ -30,7 +37,7 @@ export function StrictBody(
 const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
 
 /**
- * Injects a function that returns a JSON Merge Patch (RFC 7396), since a host's pipe may change objects. `checkBody`
+ * Injects a function that returns a JSON Merge Patch (RFC 7396), since a host's pipe may change objects. `validateBody`
  * checks the result of the patch. A query on such a route is refused.
  */
 export const MergePatch: () => ParameterDecorator = createParamDecorator(

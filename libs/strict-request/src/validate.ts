@@ -103,7 +103,7 @@ export interface InputDescription {
 export const FIELD: InputDescription = { noun: 'field' };
 
 /** An instance of a DTO, and the faults of the input. */
-export interface CheckResult<T> {
+export interface Validated<T> {
   readonly instance: T;
   /** At most one fault for each value, in the order of the DTO's fields. */
   readonly faults: readonly Fault[];
@@ -116,17 +116,17 @@ export interface CheckResult<T> {
  * with a message for each invalid value, in the DTO's order, and for the first unknown names.
  */
 export function validate<T extends object>(dto: Dto<T>, input: object, description: InputDescription): T {
-  const checked = checkInput(dto, input, description);
-  throwFaults(faultsIn(checked, description, description.listsKnown ? [...propertiesOf(dto).keys()] : []));
-  return checked.instance;
+  const validated = tryValidate(dto, input, description);
+  throwFaults(faultsIn(validated, description, description.listsKnown ? [...propertiesOf(dto).keys()] : []));
+  return validated.instance;
 }
 
 /** Returns an instance of the DTO with the input's values, and their faults. */
-export function checkInput<T extends object>(
+export function tryValidate<T extends object>(
   dto: Dto<T>,
   input: object,
   { repeated, malformed }: InputDescription,
-): CheckResult<T> {
+): Validated<T> {
   const properties = propertiesOf(dto);
   const instance = new dto();
   for (const name of properties.keys()) {
@@ -149,8 +149,8 @@ export function checkInput<T extends object>(
   return { instance, faults, unknown: Object.keys(input).filter((name) => !properties.has(name)) };
 }
 
-/** A checked object of a body or message. */
-export interface CheckedObject<T> extends CheckResult<T> {
+/** A validated object of a body or message. */
+export interface ValidatedObject<T> extends Validated<T> {
   /** Its attributes as they were sent, which the use case checks. */
   readonly attributes?: unknown;
   /** Whether a schema decides about its attributes, also about missing ones. */
@@ -158,19 +158,23 @@ export interface CheckedObject<T> extends CheckResult<T> {
 }
 
 /** Checks an object by its DTO. It may have attributes if the DTO is that of a log, and the module accepts some. */
-export function checkObject<T extends object>(request: Served, dto: Dto<T>, input: object): CheckedObject<T> {
-  const checked = checkInput(dto, input, FIELD);
+export function validateObject<T extends object>(
+  request: Served,
+  dto: Dto<T>,
+  input: object,
+): ValidatedObject<T> {
+  const validated = tryValidate(dto, input, FIELD);
   const { dto: logDto } = rulesOf(request).attributes ?? {};
-  if (logDto === undefined || !(dto === logDto || dto.prototype instanceof logDto)) return checked;
+  if (logDto === undefined || !(dto === logDto || dto.prototype instanceof logDto)) return validated;
   const attributes: unknown = Object.hasOwn(input, ATTRIBUTES) ? Reflect.get(input, ATTRIBUTES) : undefined;
-  const unknown = checked.unknown.filter((name) => name !== ATTRIBUTES);
-  return { ...checked, unknown, attributes, hasSchema: dto === logDto || attributes !== undefined };
+  const unknown = validated.unknown.filter((name) => name !== ATTRIBUTES);
+  return { ...validated, unknown, attributes, hasSchema: dto === logDto || attributes !== undefined };
 }
 
 /** Returns the faults of an object that is refused, with those of its attributes. */
 export async function faultsWithAttributes(
   request: Served,
-  { faults, attributes, hasSchema = false }: CheckedObject<object>,
+  { faults, attributes, hasSchema = false }: ValidatedObject<object>,
 ): Promise<readonly Fault[]> {
   const { rules, caller } = request[STATE];
   if (!hasSchema) return faults;
@@ -184,28 +188,28 @@ export type FixedMembers = Readonly<Record<string, (value: unknown) => Fault | u
  * Returns an instance of the DTO with the values of a body, without its fixed members, whose faults come last, and
  * without its attributes. Throws like `validate`.
  */
-export async function checkBody<T extends object>(
+export async function validateBody<T extends object>(
   request: Served,
   dto: Dto<T>,
   body: object,
   fixed: FixedMembers = {},
 ): Promise<T> {
-  const checked = checkObject(request, dto, body);
+  const validated = validateObject(request, dto, body);
   const ofFixed = Object.entries(fixed).flatMap(([name, rule]) =>
     Object.hasOwn(body, name) ? (rule(Reflect.get(body, name)) ?? []) : [],
   );
-  const unknown = checked.unknown.filter((name) => !Object.hasOwn(fixed, name));
-  if (checked.faults.length + ofFixed.length + unknown.length > 0) {
-    const faults = [...(await faultsWithAttributes(request, checked)), ...ofFixed];
+  const unknown = validated.unknown.filter((name) => !Object.hasOwn(fixed, name));
+  if (validated.faults.length + ofFixed.length + unknown.length > 0) {
+    const faults = [...(await faultsWithAttributes(request, validated)), ...ofFixed];
     throwFaults(faultsIn({ faults, unknown }, FIELD));
   }
-  request[STATE].attributes = checked.attributes;
-  return checked.instance;
+  request[STATE].attributes = validated.attributes;
+  return validated.instance;
 }
 
 /** Returns the faults of values, and of the first unknown names. The last message lists the known ones. */
 export function faultsIn(
-  { faults, unknown }: Pick<CheckResult<object>, 'faults' | 'unknown'>,
+  { faults, unknown }: Pick<Validated<object>, 'faults' | 'unknown'>,
   { noun }: InputDescription,
   known: readonly string[] = [],
 ): readonly Fault[] {

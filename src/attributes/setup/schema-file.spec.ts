@@ -16,7 +16,7 @@ const read = (schema: unknown) => {
 };
 const ofProperty = (property: unknown, more = {}) =>
   read({ type: 'object', properties: { a: property }, additionalProperties: false, ...more });
-function checkerOf(...schema: Parameters<typeof ofProperty>) {
+function attributesOfProperty(...schema: Parameters<typeof ofProperty>) {
   const { schema: standard, filters } = ofProperty(...schema);
   return new SchemaAttributes(standard, undefined, undefined, filters);
 }
@@ -48,7 +48,7 @@ describe('a file with a schema', () => {
     [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, { a: 1 }, 'attributes.a is not valid'],
     [{ type: 'object', required: ['b'], properties: { b: {} } }, { a: {} }, 'attributes.a.b is required'],
   ])('reports what it refuses by name and rule: %j of %j', async (property, sent, ...messages) => {
-    const { faults } = await checkerOf(property).check(sent);
+    const { faults } = await attributesOfProperty(property).validate(sent);
     expect(faults.map(({ message }) => message)).toEqual(messages);
   });
 
@@ -202,23 +202,23 @@ describe('a file with a schema', () => {
   ])('may have any keyword of JSON Schema: %s', async (_what, schema, valid, invalid) => {
     const { schema: standard } = read({ type: 'object', ...schema });
     const attributes = new SchemaAttributes(standard);
-    expect(await attributes.check(valid)).toMatchObject({ faults: [], sent: valid });
-    expect((await attributes.check(invalid)).faults).not.toEqual([]);
+    expect(await attributes.validate(valid)).toMatchObject({ faults: [], sent: valid });
+    expect((await attributes.validate(invalid)).faults).not.toEqual([]);
   });
 
   it('names the decimal of which a number must be a multiple', async () => {
-    const attributes = checkerOf({ type: 'number', multipleOf: 0.1 });
-    expect((await attributes.check({ a: 0.3 })).faults).toEqual([]);
-    expect(await attributes.check({ a: 0.35 })).toMatchObject({
+    const attributes = attributesOfProperty({ type: 'number', multipleOf: 0.1 });
+    expect((await attributes.validate({ a: 0.3 })).faults).toEqual([]);
+    expect(await attributes.validate({ a: 0.35 })).toMatchObject({
       faults: [{ message: 'attributes.a must be a multiple of 0.1' }],
     });
   });
 
   it('takes no number that JavaScript may have rounded, at any depth', async () => {
-    const attributes = checkerOf({});
+    const attributes = attributesOfProperty({});
     const number: unknown = JSON.parse('653247040368672769');
     for (const a of [number, [number], { b: [{ c: number }] }])
-      expect(await attributes.check({ a })).toMatchObject({
+      expect(await attributes.validate({ a })).toMatchObject({
         faults: [
           {
             message: 'attributes must not contain a number above 9007199254740991 in magnitude: use a string',
@@ -228,18 +228,18 @@ describe('a file with a schema', () => {
   });
 
   it('checks missing attributes like an empty object, and applies defaults to a copy', async () => {
-    const strict = checkerOf({ type: 'string' }, { required: ['a'] });
-    expect(await strict.check(undefined)).toMatchObject({
+    const strict = attributesOfProperty({ type: 'string' }, { required: ['a'] });
+    expect(await strict.validate(undefined)).toMatchObject({
       faults: [{ message: 'attributes.a is required' }],
     });
-    const lax = checkerOf({ type: 'string' });
-    expect([await lax.check(undefined), await lax.check({})]).toEqual([
+    const lax = attributesOfProperty({ type: 'string' });
+    expect([await lax.validate(undefined), await lax.validate({})]).toEqual([
       { faults: [] },
       { faults: [], sent: {}, output: {} },
     ]);
     const sent = {};
-    const defaults = checkerOf({ type: 'string', default: 'x' });
-    expect([await defaults.check(sent), await defaults.check(undefined), sent]).toEqual([
+    const defaults = attributesOfProperty({ type: 'string', default: 'x' });
+    expect([await defaults.validate(sent), await defaults.validate(undefined), sent]).toEqual([
       { faults: [], sent: {}, output: { a: 'x' } },
       { faults: [], output: { a: 'x' } },
       {},

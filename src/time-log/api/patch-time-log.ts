@@ -1,5 +1,5 @@
 import {
-  checkBody,
+  validateBody,
   isJsonObject,
   rulesOf,
   type Served,
@@ -26,11 +26,11 @@ export async function patchedValues(log: TimeLog, patch: object, request: Served
   });
   if (Object.hasOwn(patch, 'attributes')) {
     const body = merged({ ...values, ...(attributes && { attributes }) });
-    const checked = await checkBody(request, CreateTimeLogDto, body, fixedMembersOf(log.id));
-    return valuesOf(checked, request[STATE].attributes);
+    const validated = await validateBody(request, CreateTimeLogDto, body, fixedMembersOf(log.id));
+    return valuesOf(validated, request[STATE].attributes);
   }
   return valuesOf(
-    await checkBody(request, CorrectTimeLogDto, merged(values), fixedMembersOf(log.id)),
+    await validateBody(request, CorrectTimeLogDto, merged(values), fixedMembersOf(log.id)),
     attributes,
   );
 }

@@ -269,7 +269,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
 
   /** Returns a new log of values. Checks them, and then the access. */
   private async newLog(values: TimeLogValues, options: CallOptions): Promise<NewLog> {
-    const attributes = await this.attributes.check(values.attributes, boundIn(options));
+    const attributes = await this.attributes.validate(values.attributes, boundIn(options));
     const log = TimeLog.record(values, this.ids.next(), attributes);
     requireDeclared(options, this.attributes);
     requireAccess([log], options);
@@ -281,7 +281,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const faults: Fault[] = [];
     const created: NewLog[] = [];
     for (const [index, values] of batch.entries()) {
-      const attributes = await this.attributes.check(values.attributes, boundIn(options));
+      const attributes = await this.attributes.validate(values.attributes, boundIn(options));
       const log = TimeLog.recordOrFaults(values, this.ids.next(), attributes);
       if (log instanceof TimeLog) created.push({ log, sent: withAttributes(values, attributes) });
       else faults.push(...faultsAt(`timeLogs[${index}]`, log));
@@ -302,7 +302,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: CallOptions,
   ): Promise<ConvertedAttributes> {
     if (attributes === stored) return { faults: [], output: stored };
-    return this.attributes.check(attributes, boundIn(options));
+    return this.attributes.validate(attributes, boundIn(options));
   }
 
   /** Replaces a log, which must still be the expected one. */

@@ -25,7 +25,7 @@ export class TimeLogAttributes {
    * Checks and converts attributes, which are undefined if they are missing, together with the values to which the
    * caller is bound. These are added if they are missing; others are kept, and refused by `requireAccess`.
    */
-  async check(...[sent]: [sent: unknown, bound?: AttributeValues]): Promise<ConvertedAttributes> {
+  async validate(...[sent]: [sent: unknown, bound?: AttributeValues]): Promise<ConvertedAttributes> {
     return sent === undefined ? NONE : { faults: [NO_ATTRIBUTES] };
   }
 
