@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ConfigError, loadConfig } from './config.js';
+import { ConfigError, loadConfig, removeLibpqVariables } from './config.js';
 import { GONE_SETTINGS, SECRETS, SETTINGS } from './settings.js';
 
 const TOKEN = 'abcdefghijklmnopqrstuvwxyz012345';
@@ -311,4 +311,15 @@ describe('.env.example', () => {
     expect(GONE_SETTINGS.filter((name) => SETTINGS.includes(name))).toEqual([]);
     expect(loadConfig(Object.fromEntries(lines), true)).toEqual(loadConfig({}, true));
   });
+});
+
+it('removes the variables of libpq, which the driver would use for what the URL does not have', () => {
+  const env = {
+    PGHOST: 'db.invalid',
+    PGOPTIONS: '-c search_path=elsewhere',
+    PGSSLMODE: 'disable',
+    PATH: '/bin',
+  };
+  removeLibpqVariables(env);
+  expect(env).toEqual({ PATH: '/bin' });
 });
