@@ -6,12 +6,8 @@ import { useVerifyFull, validateDatabaseUrl } from './database-url.js';
 /** Contains PEM. */
 const FILE = encodeURIComponent(join(import.meta.dirname, '../../test/support/certificates.ts'));
 const FORM =
-  'must be postgres://USER:PASSWORD@HOST:PORT/NAME, with a port from 1 to 65535, an IPv6 address in brackets, and other special characters percent-encoded';
-const ENCODING =
-  'must be percent-encoded: two hexadecimal digits must follow each % (% itself is %25, a space is %20)';
-const ONE_HOST = 'must name one host: several are not supported, so use an address that leads to the primary';
+  'must be postgres://USER:PASSWORD@HOST:PORT/NAME, with one host, a port from 1 to 65535, an IPv6 address in brackets, and other special characters percent-encoded';
 const PORT = 'must have a whole number from 1 to 65535 in port';
-const NO_ZERO = 'must not contain %00: names and passwords in PostgreSQL cannot contain that character';
 const PEM = 'must have the path of a readable PEM file in';
 const MODES = 'disable, allow, prefer, require, verify-ca, verify-full or no-verify';
 const BINDING = 'must have disable or prefer in channel_binding';
@@ -47,17 +43,18 @@ describe('validateDatabaseUrl', () => {
   });
 
   it.each<readonly [string, string]>([
-    ...eachOf(['localhost:5432', 'mysql://a@b/c'], 'must be a URL that begins with postgres://'),
+    ...eachOf(['localhost:5432', 'mysql://a@b/c'], FORM),
     ...eachOf(['postgres://a@b:port/c', 'postgres://a@b:0/c', 'postgres://a@b:65536/c'], FORM),
     ...eachOf(['postgres://a@b/c?port=x', 'postgres://a@b/c?port=70000'], PORT),
     ...eachOf(['postgres://a@[::1/c', 'postgres://a@::1]/c', 'postgres://a@[::1:5432/c'], FORM),
     // A password with a special character that is not encoded.
     ...eachOf(['postgres://a:12/word@b/c', 'postgres://a:12?word=b@c/d', 'postgres://a:pass/word@b/c'], FORM),
     ...eachOf(['postgres://a:12?word@b/c', 'postgres://a:pass#word@b/c', 'postgres://a#b:word@b/c'], FORM),
-    ...eachOf(['postgres://a:100%@b/c', 'postgres://a:50%zz@b/c', 'postgres://a:%ff@b/c'], ENCODING),
-    ...eachOf(['postgres://a:b@c/d%', 'postgres://a:b c@d/e'], ENCODING),
-    ...eachOf(['postgres://a@b,c/d', 'postgres://a@b:5432,c:5433/d', 'postgres://a@/d?host=b,c'], ONE_HOST),
-    ...eachOf(['postgres://a@b/c%00d', 'postgres://a%00@b/c', 'postgres://a:b%00@c/d'], NO_ZERO),
+    ...eachOf(['postgres://a:100%@b/c', 'postgres://a:50%zz@b/c', 'postgres://a:%ff@b/c'], FORM),
+    ...eachOf(['postgres://a:b@c/d%', 'postgres://a:b c@d/e'], FORM),
+    ...eachOf(['postgres://a@b,c/d', 'postgres://a@b:5432,c:5433/d'], FORM),
+    ...eachOf(['postgres://a@/d?host=b,c'], 'must have one host in host'),
+    ...eachOf(['postgres://a@b/c%00d', 'postgres://a%00@b/c', 'postgres://a:b%00@c/d'], FORM),
     ...eachOf(['postgres://a@b/c?host=', 'postgres:///c?host=%20'], 'must have a value in host, or omit it'),
   ])('rejects %s', (url, message) => {
     expect(validateDatabaseUrl(url)).toBe(message);

@@ -199,6 +199,24 @@ describe('a connection', () => {
     expect(lines).toEqual([expect.stringMatching(/^database unavailable: /), 'database available again']);
   });
 
+  it('that cannot be made is one line for all that need it, and its return another', async () => {
+    const tables = new Database(await serve(proxy.url(database.url), 2));
+    const [server, ask] = [proxy.target, () => tables.query('select 1')];
+    for (let round = 0; round < 2; round++) {
+      lines.length = 0;
+      proxy.aim('/nowhere');
+      proxy.cut();
+      const asked = [ask(), ask(), ask(), tables.change('create table never ()')];
+      for (const outcome of await Promise.allSettled(asked))
+        expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
+      await expect(ask()).rejects.toMatchObject(unavailable);
+      proxy.aim(server);
+      await Promise.all([ask(), ask()]);
+      await ask();
+      expect(lines).toEqual([expect.stringMatching(/^database unavailable: /), 'database available again']);
+    }
+  });
+
   it('to a server that has become read-only is closed, with all others, and creates are tried twice a second', async () => {
     const tables = new Database(await serve(database.url, 3));
     const pid = 'select pg_backend_pid() as pid, pg_sleep(0.1)';

@@ -26,7 +26,7 @@ export class LossyProxy {
   private next: { readonly marker: Buffer; readonly loss: Loss; readonly done: () => void } | undefined;
 
   /** Path of the socket of a server. */
-  constructor(private target: string) {
+  constructor(public target: string) {
     this.server = createServer((client) => this.carry({ there: client, back: connect(this.target) }));
   }
 

@@ -30,11 +30,11 @@ it.each([
     'nats://broker#x',
   ].map((url) => [url, FORM]),
   ...['nats://ada:100%@broker', 'nats://ada:%ff@broker', 'nats://ada:a b@broker'].map((url) => [url, FORM]),
-  ['amqps://:secret@broker', 'must have a user before the password'],
-  ['tcp://ada:secret@127.0.0.1:4000', 'must not contain a user: senders of messages have tokens'],
-  ['tcp://127.0.0.1:4000/logs', 'must not contain a path'],
-  ['tls://broker/logs', 'must not contain a path'],
-  ['tcp://127.0.0.1:4000?x=1', 'has an unknown parameter x: it may have none'],
+  ['amqps://:secret@broker', FORM],
+  ['tcp://ada:secret@127.0.0.1:4000', FORM],
+  ['tcp://127.0.0.1:4000/logs', FORM],
+  ['tls://broker/logs', FORM],
+  ['tcp://127.0.0.1:4000?x=1', 'has an unknown parameter x (known: none)'],
   ['nats://broker?tls=true', 'has an unknown parameter tls (known: cafile)'],
   ['nats://broker?ca_file=x', 'has an unknown parameter ca_file (known: cafile)'],
   ['tls://broker?cafile=/nowhere', 'must have the path of a readable PEM file in cafile'],
@@ -70,21 +70,16 @@ it.each([
   expect(validateBrokerUrl(url, EVENT_PROTOCOLS)).toBeUndefined();
 });
 
-const SIGNED = 'must not contain a user or password: requests are signed with EVENTS_SECRET';
-const PLAIN = 'must be https://HOST/PATH: http:// is allowed for loopback only';
 const FORM_OF_EVENTS = FORM.replace('tcp://HOST:PORT or ', '').replace(
   ', with',
   ' or https://HOST/PATH or http://localhost:PORT/PATH, with',
 );
 
 it.each([
-  ...['https://ada@hooks.example', 'http://:sesame@localhost'].map((url) => [url, SIGNED]),
-  ...['http://10.0.0.1/', 'http://127.example', 'http://localhost.example'].map((url) => [url, PLAIN]),
-  ['https://hooks.example?cafile=/ca.pem', 'must not contain cafile: name the CA in NODE_EXTRA_CA_CERTS'],
-  ...['https://hooks.example/#x', 'https://ada:1/word@hooks.example', 'ftp://x'].map((url) => [
-    url,
-    FORM_OF_EVENTS,
-  ]),
-])('refuses the webhook %s: %s', (url, message) => {
-  expect(validateBrokerUrl(url, EVENT_PROTOCOLS)).toBe(message);
+  // Requests are signed, and only loopback is safe without TLS.
+  ...['https://ada@hooks.example', 'http://:sesame@localhost', 'https://ada:1/word@hooks.example'],
+  ...['http://10.0.0.1/', 'http://127.example', 'http://localhost.example'],
+  ...['https://hooks.example/#x', 'ftp://x'],
+])('refuses the webhook %s', (url) => {
+  expect(validateBrokerUrl(url, EVENT_PROTOCOLS)).toBe(FORM_OF_EVENTS);
 });

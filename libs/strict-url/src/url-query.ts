@@ -6,8 +6,6 @@ type ValueRule = (value: string) => string | undefined;
 /** The parameters that a URL may have. */
 export type QueryRules = Readonly<Record<string, ValueRule>>;
 
-export const anyText: ValueRule = () => undefined;
-
 /** A file with certificates or a key. Node.js loads none from other files, without an error. */
 export const pemFile: ValueRule = (path) => {
   const expected = 'the path of a readable PEM file';
@@ -40,11 +38,6 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** Returns whether an @ follows the authority: it may end a password whose / ? or # is not encoded. */
-export function hasAtAfterAuthority(url: string): boolean {
-  return /^[^/]*\/\/[^/?#]*[/?#].*@/.test(url);
-}
-
 /** Returns the parameters of a URL, decoded. */
 export function parametersOf(url: string): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
@@ -56,12 +49,11 @@ export function parametersOf(url: string): URLSearchParams {
  */
 export function validateQuery(url: string, known: QueryRules): string | undefined {
   const parameters = parametersOf(url);
-  const names = [...parameters.keys()];
-  const knownNames = Object.keys(known);
-  const unknown = names.find((name) => !knownNames.includes(name));
+  const names = Object.keys(known);
+  const unknown = [...parameters.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    const isSecret = !/^[\w.-]{1,40}$/.test(unknown) || names.some((name) => /passw/i.test(name));
-    return `has an unknown parameter${isSecret ? '' : ` ${unknown}`}${describeNames(knownNames)}`;
+    const isSecret = parameters.has('password') || !/^[\w.-]{1,40}$/.test(unknown);
+    return `has an unknown parameter${isSecret ? '' : ` ${unknown}`} (known: ${names.join(', ') || 'none'})`;
   }
   // Drivers and libpq read it differently: as a space, or as it is.
   if (/\?[^#]*\+/.test(url)) return 'must have %2B for each + after the ?, or %20 for a space';
@@ -72,8 +64,4 @@ export function validateQuery(url: string, known: QueryRules): string | undefine
     if (expected !== undefined) return `must have ${expected} in ${name}`;
   }
   return undefined;
-}
-
-function describeNames(names: readonly string[]): string {
-  return names.length === 0 ? ': it may have none' : ` (known: ${names.join(', ')})`;
 }

@@ -7,17 +7,6 @@ export function isWebhook(url: string | undefined): boolean {
   return /^https?:/i.test(url ?? '');
 }
 
-/** Returns an error message for an invalid URL of a webhook. It never contains a value of the URL. */
-export function validateWebhookUrl({ protocol, hostname, username, password, searchParams }: URL) {
-  if (username + password !== '')
-    return 'must not contain a user or password: requests are signed with EVENTS_SECRET';
-  if (protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
-    return 'must be https://HOST/PATH: http:// is allowed for loopback only';
-  // Brokers have this parameter. Here the receiver would get it.
-  if (searchParams.has('cafile')) return 'must not contain cafile: name the CA in NODE_EXTRA_CA_CERTS';
-  return undefined;
-}
-
 /** Returns an error message for the secret of a webhook that is invalid or missing. It has no value. */
 export function validateEventsSecret(url: string | undefined, secret?: string): string | undefined {
   if (!isWebhook(url)) return undefined;
