@@ -51,7 +51,7 @@ module.exports = {
         pathNot: [
           '^src/$1/',
           '^src/time-log/(domain|application|infrastructure|api)/',
-          '^src/time-log/time-log\\.(scopes|options)\\.ts$',
+          '^src/time-log/time-log\\.options\\.ts$',
           '^src/(?!time-log)[^/]+/index\\.ts$',
         ],
       },

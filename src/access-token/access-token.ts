@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { EntitySchema } from 'typeorm';
 import type { Caller } from '../../libs/auth/src/index.js';
 
 /** A stored access token. It has the digest of the token, never the token itself. */
@@ -44,3 +45,28 @@ export function hasTokenForm(text: string): boolean {
 export function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
+
+/** Maps the table `access_tokens`. Migrations create the table; a test compares the two. */
+export const AccessTokenSchema = new EntitySchema<AccessToken>({
+  name: 'AccessToken',
+  target: AccessToken,
+  tableName: 'access_tokens',
+  columns: {
+    id: { type: 'uuid', primary: true, primaryKeyConstraintName: 'access_tokens_pkey' },
+    name: { type: 'text' },
+    digest: { type: 'bytea' },
+    scopes: { type: 'text', array: true },
+    projects: { type: 'uuid', array: true, nullable: true },
+    bound: { type: 'jsonb', nullable: true },
+    createdAt: { type: 'timestamptz', precision: 3, name: 'created_at' },
+    expiresAt: { type: 'timestamptz', precision: 3, name: 'expires_at', nullable: true },
+    revokedAt: { type: 'timestamptz', precision: 3, name: 'revoked_at', nullable: true },
+    lastUsedAt: { type: 'timestamptz', precision: 3, name: 'last_used_at', nullable: true },
+    previousDigest: { type: 'bytea', name: 'previous_digest', nullable: true },
+    previousUntil: { type: 'timestamptz', precision: 3, name: 'previous_until', nullable: true },
+  },
+  uniques: [
+    { name: 'access_tokens_digest_key', columns: ['digest'] },
+    { name: 'access_tokens_previous_digest_key', columns: ['previousDigest'] },
+  ],
+});

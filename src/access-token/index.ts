@@ -1,4 +1,4 @@
-import { AccessTokenSchema } from './access-token.schema.js';
+import { AccessTokenSchema } from './access-token.js';
 import { CreateAccessTokens1763683100000 } from './migrations/1763683100000-create-access-tokens.js';
 
 export { AccessTokenModule } from './access-token.module.js';

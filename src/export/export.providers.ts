@@ -1,10 +1,22 @@
-import type { ModuleMetadata } from '@nestjs/common';
+import { Injectable, type ModuleMetadata } from '@nestjs/common';
+import { type Meter, MetricsSource } from '../../libs/measures/src/index.js';
 import { TimeLogAttributes } from '../time-log/domain/attributes.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
+import { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';
 import { ExportService } from './application/export.service.js';
 import { ExportRepository } from './domain/export.repository.js';
-import { ExportMeasures } from './infrastructure/export.measures.js';
-import { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';
+
+/** Measures the running exports: each has a connection of the pool. */
+@Injectable()
+export class ExportMeasures extends MetricsSource {
+  constructor(private readonly repository: TypeOrmExportRepository) {
+    super();
+  }
+
+  override registerMetrics(meter: Meter): void {
+    meter.gauge('time_log_exports_running', 'Running exports.', () => this.repository.runningExports);
+  }
+}
 
 /** The providers of exports. */
 export const EXPORT = {

@@ -16,3 +16,10 @@ export const DEFAULT_EVENT_SOURCE = '/api/v1/time-logs';
 
 /** The injection token of TimeLogOptions. */
 export const TIME_LOG_OPTIONS = Symbol.for('time-logs.TIME_LOG_OPTIONS');
+
+/** The scope for reading time logs. */
+export const READ = 'time-logs:read';
+/** The scope for recording time logs. */
+export const WRITE = 'time-logs:write';
+/** The scope for correcting and deleting time logs. */
+export const CORRECT = 'time-logs:correct';

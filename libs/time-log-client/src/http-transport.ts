@@ -1,7 +1,6 @@
 import { failureOf, parseJson } from './failure.js';
 import type { RetryableRequest } from './retrying-sender.js';
-import { randomId, type Runtime } from './runtime.js';
-import { ABORTED } from './run-with-timeout.js';
+import { randomId, type Runtime, ABORTED } from './run-with-timeout.js';
 import { parametersOf } from './time-logs.js';
 
 /** The statuses of a success. */

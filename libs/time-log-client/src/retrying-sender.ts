@@ -1,8 +1,7 @@
 import { type Failure, isTransient, leavesOutcomeUnknown } from './failure.js';
-import type { Runtime } from './runtime.js';
+import { type Runtime, ABORTED, runWithTimeout, TIMED_OUT, wait } from './run-with-timeout.js';
 import type { RetryLimits, Token } from './arguments.js';
 import { TimeLogError } from './time-log.error.js';
-import { ABORTED, runWithTimeout, TIMED_OUT, wait } from './run-with-timeout.js';
 
 /** The upper limit of the random delay before the first retry. It doubles with each retry. */
 const FIRST_DELAY_MS = 250;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type NewTimeLog, TimeLogClient, type TimeLogClientOptions, TimeLogError } from './index.js';
-import type { Fetch, Runtime } from './runtime.js';
+import type { Fetch, Runtime } from './run-with-timeout.js';
 
 const BASE_URL = 'https://time-logs.example';
 const LOG: NewTimeLog = {

@@ -21,8 +21,7 @@ import {
 import { listLogs } from './iterate-logs.js';
 import { type RetryableRequest, RetryingSender } from './retrying-sender.js';
 import { splitLogs } from './split-logs.js';
-import { wait as delay } from './run-with-timeout.js';
-import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
+import { wait as delay, type Fetch, randomId, type Runtime, RUNTIME } from './run-with-timeout.js';
 import {
   type CallOptions,
   type ChangeOptions,

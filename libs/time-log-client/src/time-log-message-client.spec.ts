@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type NewTimeLog, TimeLogError } from './index.js';
 import { type MessageProxy, TimeLogMessageClient } from './messages.js';
-import type { Runtime } from './runtime.js';
+import type { Runtime } from './run-with-timeout.js';
 
 const LOG: NewTimeLog = {
   projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',

@@ -2,7 +2,7 @@ import { requireKey, type RetryLimits, type Token, withDefaults } from './argume
 import { type Failure, parseErrorBody } from './failure.js';
 import { listLogs } from './iterate-logs.js';
 import { type CallDetails, type Outcome, RetryingSender } from './retrying-sender.js';
-import { randomId, type Runtime, RUNTIME } from './runtime.js';
+import { randomId, type Runtime, RUNTIME } from './run-with-timeout.js';
 import {
   type CallOptions,
   type ListOptions,

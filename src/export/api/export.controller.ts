@@ -13,7 +13,7 @@ import { TimeLogFilterDto } from '../../time-log/api/time-log-filter.dto.js';
 import { type ExportFormat, formatFault } from '../domain/export-format.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
-import { READ } from '../../time-log/time-log.scopes.js';
+import { READ } from '../../time-log/time-log.options.js';
 import { filterIn } from '../../time-log/api/list-time-logs.dto.js';
 import { type ExportedLogs, ExportService } from '../application/export.service.js';
 

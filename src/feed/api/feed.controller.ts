@@ -7,7 +7,7 @@ import { projectIdsFault, projectIdsOf } from '../../time-log/domain/time-log.ru
 import { lastEventIdFault, type TimeLogEvent } from '../domain/time-log-event.js';
 import { sendList } from '../../time-log/api/send-response.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
-import { READ } from '../../time-log/time-log.scopes.js';
+import { READ } from '../../time-log/time-log.options.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
 import { LargeLists } from '../../time-log/api/large-lists.js';

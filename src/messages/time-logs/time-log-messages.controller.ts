@@ -1,31 +1,73 @@
-import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { type Type, Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Allow } from 'class-validator';
 import { MessagePattern } from '@nestjs/microservices';
-import { type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
-import { MessageErrorFilter } from '../message-error.filter.js';
-import { MessageGuard } from '../message.guard.js';
-import { MessageInterceptor } from '../message.interceptor.js';
-import { MessageData, stateOf, StrictMessage } from '../../../libs/strict-request/src/index.js';
+import { faultOf } from '../../../libs/errors/src/index.js';
 import {
-  callOptionsOf,
+  isJsonObject,
+  Omittable,
+  Rule,
+  StrictMessage,
+  MessageData,
+  stateOf,
+} from '../../../libs/strict-request/src/index.js';
+import { type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
+import { TotalTimeLogsDto, totalsResponse, TotalsService } from '../../totals/index.js';
+import {
   CreateTimeLogDto,
+  idempotencyKeyFault,
+  ListTimeLogsDto,
+  callOptionsOf,
   criteriaOf,
   idempotencyKeyOf,
   itemsResponse,
   LargeLists,
-  ListTimeLogsDto,
   logResponse,
   READ,
   TimeLogService,
   valuesOf,
   WRITE,
 } from '../../time-log/index.js';
-import { totalsResponse, TotalsService, TotalTimeLogsDto } from '../../totals/index.js';
-import {
-  ListTimeLogsMessage,
-  RecordTimeLogMessage,
-  StrictQueryMessage,
-  TotalTimeLogsMessage,
-} from './message-data.js';
+import { MessageErrorFilter } from '../message-error.filter.js';
+import { MessageGuard } from '../message.guard.js';
+import { MessageInterceptor } from '../message.interceptor.js';
+
+class AuthorizedMessage {
+  /** The access token. The guard has already checked it. */
+  @Allow()
+  accessToken?: string;
+}
+
+/** The data of `time-log.record.v1`. */
+export class RecordTimeLogMessage extends AuthorizedMessage {
+  @Omittable()
+  @Rule(idempotencyKeyFault)
+  idempotencyKey?: string;
+
+  @Rule((value) => objectFault('timeLog', value))
+  timeLog!: CreateTimeLogDto;
+}
+
+/** The data of `time-log.list.v1`. */
+export class ListTimeLogsMessage extends AuthorizedMessage {
+  @Omittable()
+  @Rule((value) => objectFault('query', value))
+  query!: ListTimeLogsDto;
+}
+
+/** The data of `time-log.totals.v1`. */
+export class TotalTimeLogsMessage extends ListTimeLogsMessage {
+  declare query: TotalTimeLogsDto;
+}
+
+/** Injects the validated data of a message with a query. */
+export const StrictQueryMessage = (message: Type<object>, dto: Type<object>): ParameterDecorator =>
+  StrictMessage({ message, part: 'query', dto, isOptional: true });
+
+function objectFault(name: string, value: unknown) {
+  return isJsonObject(value)
+    ? undefined
+    : faultOf(name, value, 'type', 'must be an object', { type: 'object' });
+}
 
 /** The queue in RabbitMQ and the queue group in NATS: one instance receives each message. */
 export const MESSAGE_QUEUE = 'time-logs';

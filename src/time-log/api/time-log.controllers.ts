@@ -24,7 +24,7 @@ import {
   StrictQuery,
   withinDeadline,
 } from '../../../libs/strict-request/src/index.js';
-import { CORRECT, READ, WRITE } from '../time-log.scopes.js';
+import { CORRECT, READ, WRITE } from '../time-log.options.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';

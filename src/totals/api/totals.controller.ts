@@ -4,7 +4,7 @@ import { Scopes } from '../../../libs/auth/src/index.js';
 import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { pageLinks, sendJson } from '../../time-log/api/send-response.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
-import { READ } from '../../time-log/time-log.scopes.js';
+import { READ } from '../../time-log/time-log.options.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { criteriaOf } from '../../time-log/api/list-time-logs.dto.js';
 import { TotalsService } from '../application/totals.service.js';

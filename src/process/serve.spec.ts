@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listen } from './listen.js';
+import { listen } from './serve.js';
 
 const failingApp = (code: string) => ({
   listen: () => Promise.reject(Object.assign(new Error('the system error'), { code })),

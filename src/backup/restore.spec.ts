@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { conversionOf } from './keys-of-0-3.js';
+import { conversionOf } from './restore.js';
 
 const ID = '01a21c41-58ea-743f-a2b7-69e5236f3c6f';
 const OTHER = '01a21c41-58ea-743f-a2b7-69e5236f3c70';
