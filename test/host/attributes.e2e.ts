@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type DynamicModule, type INestApplication, Logger, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { type DynamicModule, type INestApplication, Logger } from '@nestjs/common';
 import { z } from 'zod';
 import { type AttributesSchema, type TimeLogHooks, TimeLogModule } from '../../src/embedding/index.js';
 import { entityTagOf, TimeLogService } from '../../src/time-log/index.js';
@@ -219,18 +218,6 @@ describe('a schema of attributes', () => {
       isReplay: true,
     });
     expect(await service.recordAllOnce([few], batchKey)).toEqual({ ...batch, isReplay: true });
-  });
-
-  it('holds in an app without HTTP, and with options that are made later', async () => {
-    const timeLogs = TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES });
-    @Module({ imports: [hostDataSource(hosts.database.url), timeLogs] })
-    class Worker {}
-    const app = await NestFactory.createApplicationContext(Worker, { logger: false, abortOnError: false });
-    const log = await app.get(TimeLogService).record({ ...VALUES, attributes: { ticket: 'a-1' } });
-    expect(log.attributes).toEqual({ ticket: 'A-1', billable: true });
-    await app.close();
-    await serve(TimeLogModule.forRootAsync({ useFactory: () => ({ ...options, attributes: ATTRIBUTES }) }));
-    expect(made(await send('GET', `/${log.id}`))).toMatchObject({ attributes: log.attributes });
   });
 
   it('has had its say before the hooks of the host, which get what it puts out', async () => {

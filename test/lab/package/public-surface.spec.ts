@@ -57,12 +57,4 @@ describe('the public surface', () => {
     );
     expect(missing).toEqual([]);
   });
-
-  it('has nothing of how the service binds its own modules', () => {
-    const bound = SOURCES.flatMap(([, file]) => exportsOf(file))
-      .flatMap((symbol) => declared(symbol).declarations ?? [])
-      .map((declaration) => declaration.getSourceFile().fileName)
-      .filter((file) => file.endsWith('composition.ts'));
-    expect(bound).toEqual([]);
-  });
 });

@@ -4,80 +4,61 @@ import { Controller, Get, Module, UseFilters, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 
 /*
- * An app of ES modules that uses the package, with controllers of a library that is CommonJS and uses it too. Prints
- * what each build makes of the other's classes, and what the app answers.
+ * An app of ES modules that uses the package, with a controller of a CommonJS library that uses it, too. Prints whether
+ * each build recognizes objects of the other, and what the app answers.
  */
 
 const require = createRequire(import.meta.url);
-const load = async (entry) => ({ esm: await import(entry), commonJs: require(entry) });
+const load = async (entry) => [await import(entry), require(entry)];
 const [auth, errors, timeLog] = await Promise.all(
   ['time-logs/auth', 'time-logs/errors', 'time-logs/time-log'].map(load),
 );
 
-/** Whether an object of one build is an instance of the other's class. */
-function recognised({ esm, commonJs }, name, make) {
-  if (esm[name] === commonJs[name]) throw new Error(`${name} is there once`);
+/** Returns whether an object of each build is an instance of the class of the other build. */
+function recognized([esm, commonJs], name, make) {
+  if (esm[name] === commonJs[name]) throw new Error(`there is one ${name}`);
   return [make(esm[name]) instanceof commonJs[name], make(commonJs[name]) instanceof esm[name]];
 }
 
-/** A controller with guard and filter of one build, and scopes and errors of the other. */
-function controller(path, { guards, throws }) {
+/** Returns a controller with the guard and filter of one build, and the scopes and errors of the other. */
+function controller(path, own, other) {
   class Routes {
     refuse() {
-      throw new throws.errors.DomainError('NOT_FOUND', `thrown below ${path}`);
+      throw new errors[other].DomainError('NOT_FOUND', `thrown below ${path}`);
     }
     close() {
-      throw new Error('the scope was not asked for');
+      throw new Error('the scope was not checked');
     }
   }
-  decorate(Routes, 'refuse', Get('refused'));
-  decorate(Routes, 'close', Get('closed'), throws.auth.Scopes(['a-scope']));
-  UseGuards(guards.auth.AccessGuard)(Routes);
-  UseFilters(guards.errors.ErrorEnvelopeFilter)(Routes);
+  const describe = (name) => Object.getOwnPropertyDescriptor(Routes.prototype, name);
+  Get('refused')(Routes.prototype, 'refuse', describe('refuse'));
+  Get('closed')(Routes.prototype, 'close', describe('close'));
+  auth[other].Scopes(['a-scope'])(Routes.prototype, 'close', describe('close'));
+  UseGuards(auth[own].AccessGuard)(Routes);
+  UseFilters(errors[own].ErrorEnvelopeFilter)(Routes);
   Controller(path)(Routes);
   return Routes;
 }
 
-function decorate({ prototype }, method, ...decorators) {
-  for (const decorator of decorators) {
-    decorator(prototype, method, Object.getOwnPropertyDescriptor(prototype, method));
-  }
-}
-
-const [esm, commonJs] = ['esm', 'commonJs'].map((build) => ({ auth: auth[build], errors: errors[build] }));
 class AppModule {}
+const verifier = { verify: async (id) => ({ id, scopes: [] }) };
 Module({
-  imports: [
-    esm.auth.BearerAuthModule.forRoot({
-      verifier: { verify: async (id) => ({ id, scopes: [] }) },
-      realm: 'app',
-    }),
-  ],
-  controllers: [
-    controller('esm', { guards: esm, throws: commonJs }),
-    controller('commonjs', { guards: commonJs, throws: esm }),
-  ],
+  imports: [auth[0].BearerAuthModule.forRoot({ verifier, realm: 'app' })],
+  controllers: [controller('esm', 0, 1), controller('commonjs', 1, 0)],
 })(AppModule);
-
 const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
 await app.listen(0, '127.0.0.1');
 const answerOf = async (path) => {
-  const response = await fetch(`${await app.getUrl()}${path}`, {
-    headers: { authorization: 'Bearer a-token' },
-  });
+  const headers = { authorization: 'Bearer a-token' };
+  const response = await fetch(`${await app.getUrl()}${path}`, { headers });
   return [path, response.status, (await response.json()).message];
 };
-const log = {
-  projectId: '11111111-1111-1111-1111-111111111111',
-  duration: 1,
-  description: '',
-  date: '2026-01-31',
-};
+const log = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
 const answers = ['/esm/refused', '/esm/closed', '/commonjs/refused', '/commonjs/closed'].map(answerOf);
 console.log(
   JSON.stringify({
-    DomainError: recognised(errors, 'DomainError', (DomainError) => new DomainError('NOT_FOUND', '')),
-    TimeLog: recognised(timeLog, 'TimeLog', (TimeLog) => TimeLog.record(log, '')),
+    DomainError: recognized(errors, 'DomainError', (DomainError) => new DomainError('NOT_FOUND', '')),
+    TimeLog: recognized(timeLog, 'TimeLog', (TimeLog) => TimeLog.record(log, '')),
     answers: await Promise.all(answers),
   }),
 );
