@@ -16,8 +16,8 @@ import { Server } from './server.js';
 const USAGE = `Usage: npm run bench -- [OPTION]...
 
   --sizes LIST     logs in the database, such as 10k,1m (default), 100m
-  --only LIST      loads by the beginning of their names: ${LOAD_NAMES.join(', ')}
-  --programs LIST  of service, ${BASELINES.join(', ')} (all of them)
+  --only LIST      loads by their names, or the beginnings of several: ${LOAD_NAMES.join(', ')}
+  --programs LIST  besides the service: ${BASELINES.join(', ')} (all of them), or service for it alone
   --older DIR      an earlier version of this project, built, for "CPU × older"
   --seconds N      of a round of one program (5)
   --rounds N       measured rounds of each program (3)`;
@@ -29,7 +29,7 @@ const { values: given } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10k,1m' },
     only: { type: 'string', default: '' },
-    programs: { type: 'string', default: ['service', ...BASELINES].join() },
+    programs: { type: 'string', default: BASELINES.join() },
     older: { type: 'string' },
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
@@ -40,8 +40,12 @@ const sizes = given.sizes
   .split(',')
   .map((text) => parseInt(text) * UNITS[text.replace(/\d+/, '') as keyof typeof UNITS]);
 const prefixes = given.only.split(',');
-const loads = LOAD_NAMES.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
-const names = [...given.programs.split(','), ...(given.older ? ['older'] : [])] as ProgramName[];
+const isWhole = (text: string) => LOAD_NAMES.some((name) => name === text);
+const loads = LOAD_NAMES.filter((name) =>
+  prefixes.some((prefix) => (isWhole(prefix) ? name === prefix : name.startsWith(prefix))),
+);
+const listed = ['service', ...given.programs.split(','), ...(given.older ? ['older'] : [])];
+const names = [...new Set(listed)] as ProgramName[];
 const [seconds, rounds] = [Number(given.seconds), Number(given.rounds)];
 const older = given.older && resolve(process.env.INIT_CWD ?? '.', given.older);
 

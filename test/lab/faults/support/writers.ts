@@ -20,7 +20,7 @@ export interface WritersOptions {
   readonly areKeyed?: boolean;
   /** Milliseconds that each waits after an acknowledged create. */
   readonly pace?: number;
-  /** The CA of the service, in PEM: it is reached over TLS, and is called localhost at all its addresses. */
+  /** The CA of the service, in PEM: it is reached over TLS, and is called localhost. */
   readonly ca?: string;
 }
 
@@ -32,8 +32,6 @@ export class Writers {
   private writing: Promise<unknown> = Promise.resolve();
   private isWriting = false;
   private port = 0;
-  /** Addresses; the first is in use. */
-  private hosts: readonly string[] = [];
 
   constructor(private readonly options: WritersOptions) {
     const { ca } = options;
@@ -42,13 +40,9 @@ export class Writers {
       : new Agent({ keepAlive: true });
   }
 
-  /**
-   * Has them write to a port from now on, of loopback where nothing else is said. Of several addresses they take the
-   * next one wherever a connection is lost, or none is made.
-   */
-  aim(port: number, ...hosts: readonly string[]): void {
+  /** Has them write to a port of loopback from now on. */
+  aim(port: number): void {
     this.port = port;
-    this.hosts = hosts.length === 0 ? ['127.0.0.1'] : hosts;
   }
 
   start(): void {
@@ -131,25 +125,18 @@ export class Writers {
       'content-length': Buffer.byteLength(body),
       ...(areKeyed && { 'idempotency-key': log.description }),
     };
-    const [host] = this.hosts;
-    const lose = (outcome?: Outcomes) => {
-      // Others may have turned away from it already.
-      const [lost, ...others] = this.hosts;
-      if (lost === host) this.hosts = [...others, lost!];
-      return outcome;
-    };
     return new Promise((resolve) => {
       const path = `/api/v1/time-logs${isBatch ? '/batch' : ''}`;
-      const options = { host, port: this.port, method: 'POST', path };
+      const options = { host: '127.0.0.1', port: this.port, method: 'POST', path };
       const send = this.options.ca === undefined ? request : requestOverTls;
       const outgoing = send({ ...options, agent: this.agent, headers }, (answer) => {
         text(answer).then(
           (body) => resolve(outcomesOf(logs, answer, body)),
-          () => resolve(lose([{ kind: 'cut' }])),
+          () => resolve([{ kind: 'cut' }]),
         );
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) =>
-        resolve(lose(error.code === 'ECONNREFUSED' ? undefined : [{ kind: 'cut' }])),
+        resolve(error.code === 'ECONNREFUSED' ? undefined : [{ kind: 'cut' }]),
       );
       outgoing.on('finish', () => ledger.inFlight.add(log.description)).end(body);
     });
