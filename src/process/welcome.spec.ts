@@ -74,15 +74,6 @@ describe('welcomeText', () => {
     ]);
   });
 
-  it('records attributes, and records nothing if none are known', () => {
-    const [record] = commandsOf(textWith({ attributes: { userId: 'me' } }));
-    const body = argumentsOf(record!.replace('$(cat', '$(echo'))[7]!;
-    expect(JSON.parse(body)).toMatchObject({ attributes: { userId: 'me' } });
-    const text = textWith({ attributes: null });
-    expect(text).not.toContain('Record a log');
-    expect(commandsOf(text)).toHaveLength(1);
-  });
-
   it.each([
     [undefined, 'http://localhost:8080/'],
     ['0.0.0.0', 'http://localhost:8080/'],

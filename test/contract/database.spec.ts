@@ -83,11 +83,6 @@ describe('a session', () => {
     ]);
   });
 
-  it('has those of the URL too, which win', async () => {
-    const url = `${database.url}${database.url.includes('?') ? '&' : '?'}options=-c%20synchronous_commit%3Dremote_apply`;
-    expect((await valuesOf(await serve(url)))!.slice(0, 2)).toEqual(['read committed', 'remote_apply']);
-  });
-
   it('has those of its role behind a pooler, and prepares nothing', async () => {
     const url = `${database.url}${database.url.includes('?') ? '&' : '?'}pgbouncer=true`;
     const dataSource = await serve(url);

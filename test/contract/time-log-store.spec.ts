@@ -4,7 +4,6 @@ import { GROUPINGS } from '../../src/totals/index.js';
 import {
   itemsOf,
   normalizedValues,
-  type TimeLogAccess,
   type TimeLogFilter,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
@@ -70,30 +69,6 @@ describe('the store of time logs', () => {
     'within an access, gets, corrects and deletes a log %s only if it may',
     (_what, projectId, access, isVisible) => compareChanges(store, access, isVisible, { projectId }),
   );
-
-  it('returns the logs after a place, each once while others are added', async () => {
-    const dates = [1, 2, 1, 3, 1, 3, 1].map((day) => ({ date: `2026-01-0${day}` }));
-    const { projectId, filter } = await addAll(dates);
-    const { projectId: other } = await addAll([{ date: '2026-01-02' }]);
-    const { logs } = await listed(filter);
-    const seen: TimeLog[] = [];
-    for (let rest = 4; rest > 0; rest--) {
-      seen.push(...(await store.repository.after(filter, seen.at(-1), 2, ALL_PROJECTS)));
-      await store.repository.record([newLog({ projectId, date: rest % 2 ? '2026-01-03' : '9999-12-31' })]);
-    }
-    expect(seen).toEqual(logs);
-    const period = Period.of('2026-01-02', '2026-01-02');
-    const first = async (some: TimeLogFilter, access: TimeLogAccess) =>
-      (await store.repository.after(some, undefined, 1000, access)).map(({ id }) => id);
-    const [, , ofDay] = logs.map(({ id }) => id);
-    expect(await first({ ...filter, period }, ALL_PROJECTS)).toEqual([ofDay]);
-    expect(await first({ period }, [projectId])).toEqual([ofDay]);
-    expect(await first({ ...filter, period }, [other])).toEqual([]);
-    expect(await first({ period }, [])).toEqual([]);
-    const all = await store.repository.after({ period }, undefined, 1000, ALL_PROJECTS);
-    expect(all).toEqual((await listed({ period })).logs);
-    expect(all.length >= 2).toBe(true);
-  });
 
   it('reads pages and totals from one snapshot each while logs are added', async () => {
     const projectId = randomUUID();

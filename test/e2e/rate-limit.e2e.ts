@@ -102,13 +102,3 @@ describe('with RATE_LIMIT=4/hour', () => {
     }
   });
 });
-
-describe('without RATE_LIMIT', () => {
-  const app = useTestApp();
-
-  it('limits nothing, and has no header that says so', async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => list(app)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(limitsIn(answers[0]!)).toEqual([null, null, null]);
-  });
-});

@@ -18,7 +18,6 @@ import {
 import { useTestApp } from '../support/test-app.js';
 
 const EVENTS = `${TIME_LOGS}/events`;
-const TYPE = 'application/cloudevents-batch+json; charset=utf-8';
 
 interface Event {
   readonly id: string;
@@ -59,13 +58,6 @@ const fullFeed = (count = recorded.length, query = 'limit=1000') =>
   });
 
 describe('GET /api/v1/time-logs/events', () => {
-  it('has nothing before the first log, and says where to go on', async () => {
-    await empty();
-    const answer = await feed();
-    expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([200, '[]', TYPE]);
-    expect(nextOf(answer)).toBe(`${EVENTS}?limit=50`);
-  });
-
   it('answers an event for each log, oldest first, each a CloudEvent', async () => {
     expect(outcome(await fullFeed())).toEqual([
       200,

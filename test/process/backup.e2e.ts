@@ -248,21 +248,6 @@ describe('backup and restore by DATABASE_URL', () => {
     expect(await filesOf(file)).toEqual([]);
   });
 
-  it('add nothing where a restore is interrupted that waits for a lock', async () => {
-    const [target, stop] = [await migrated(), new AbortController()];
-    const outcome = await whileItWaits(
-      target,
-      'lock table time_logs',
-      () => run('restore', [saved], { DATABASE_URL: target }, stop.signal),
-      (restoring) => {
-        stop.abort();
-        return restoring;
-      },
-    );
-    expect(outcome).toEqual(refused('interrupted: nothing was restored\n'));
-    expect(Object.values(await withSql(target, everything)).flat()).toEqual([]);
-  });
-
   it.each([
     ['0.1', { version: 1, migrations: ['CreateTimeLogs1763683200000'] }],
     ['0.2', { version: 2, migrations: ['AddTimeLogAttributes1764892800000'] }],

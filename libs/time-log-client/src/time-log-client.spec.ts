@@ -259,13 +259,6 @@ const REDIRECTED =
   'UNEXPECTED_ANSWER: the address redirects, which the client does not follow: set baseUrl to the target of the redirect';
 
 describe('record', () => {
-  it('generates a key for each log', async () => {
-    const { client, runtime } = clientOf([recorded]);
-    await client.record(LOG);
-    await client.record(LOG);
-    expect(new Set(runtime.header('idempotency-key')).size).toBe(2);
-  });
-
   it('rejects after one try when it is refused', async () => {
     const headers = { 'x-request-id': 'of-the-service' };
     const { client, runtime } = clientOf([refused(400, 'VALIDATION_ERROR', headers)]);
@@ -686,13 +679,6 @@ describe('the signal of the caller', () => {
       isOutcomeUnknown,
     });
 
-  it('sends nothing if it has aborted before', async () => {
-    const { client, runtime } = clientOf([recorded]);
-    controller.abort(reason);
-    await expectAborted(client, false);
-    expect(runtime.requests).toEqual([]);
-  });
-
   it('ends a try, whose outcome is then unknown', async () => {
     let sent: AbortSignal | null | undefined;
     const { client } = clientOf([], {
@@ -704,18 +690,6 @@ describe('the signal of the caller', () => {
     });
     await expectAborted(client, true);
     expect(sent?.aborted).toBe(true);
-  });
-
-  it('ends a delay', async () => {
-    const { client, runtime } = clientOf([
-      () => {
-        setImmediate(() => controller.abort(reason));
-        return limited();
-      },
-    ]);
-    runtime.isStopped = true;
-    await expectAborted(client, false);
-    expect(runtime.requests).toHaveLength(1);
   });
 });
 
@@ -739,11 +713,6 @@ describe('the token', () => {
       expect(runtime.requests).toEqual([]);
     },
   );
-
-  it('rejects a call with the error of its function', async () => {
-    const { client } = clientOf([listed], { token: () => Promise.reject(new Error('signed out')) });
-    await expect(client.listPage()).rejects.toEqual(new Error('signed out'));
-  });
 });
 
 describe('list', () => {
@@ -752,26 +721,10 @@ describe('list', () => {
     expect(await allOf(client.list({ projectId: LOG.projectId }))).toEqual([ITEM]);
     expect(runtime.requestLines.at(-1)).toBe(`GET ${TIME_LOGS}?projectId=${LOG.projectId}&page=1&limit=1000`);
   });
-
-  it.each([49, 1_001, 99.5])('refuses pages of %d logs', (pageSize) => {
-    const { client } = clientOf([listed]);
-    expect(() => client.list({}, { pageSize })).toThrow(
-      new TypeError('pageSize must be a whole number from 50 to 1000'),
-    );
-  });
 });
 
 describe('the options', () => {
   const hostsOf = ({ requests }: FakeRuntime) => requests.map(({ url }) => new URL(url).hostname[0]).join('');
-
-  it.each([
-    ['https://time-logs.example/', '/api/v1/time-logs'],
-    ['https://gateway.example/time//', '/time/api/v1/time-logs'],
-  ])('accept %s as baseUrl', async (baseUrl, path) => {
-    const { client, runtime } = clientOf([listed], { baseUrl });
-    await client.listPage();
-    expect(new URL(runtime.requests[0]!.url).pathname).toBe(path);
-  });
 
   it.each([
     '',
@@ -896,18 +849,6 @@ describe('events', () => {
       await following.next();
       expect((await failure(following.next())).code).toBe('GONE');
     });
-  });
-
-  it('end with the signal, also during a delay', async () => {
-    const { client, runtime } = clientOf([page(one)]);
-    runtime.isStopped = true;
-    const stop = new AbortController();
-    const events = client.events({ wait: 1_000, signal: stop.signal });
-    expect((await events.next()).value).toEqual(eventOf(one));
-    const waiting = failure(events.next());
-    stop.abort();
-    expect((await waiting).code).toBe('ABORTED');
-    expect(runtime.requests).toHaveLength(1);
   });
 
   it.each([

@@ -32,12 +32,6 @@ describe('malformed HTTP', () => {
     expectRefusal(await exchange(app, rawRequest(health, 'Host: x', header)), REFUSED.malformed);
   });
 
-  it('is refused: a chunk that is none', async () => {
-    const headers = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
-    const text = `${authorized(app, `POST ${TIME_LOGS}`, ...headers)}nonsense\r\n`;
-    expectRefusal(await exchange(app, text), REFUSED.malformed);
-  });
-
   it.each([
     ['no Host', []],
     ['two Hosts', ['Host: x', 'Host: y']],
@@ -144,16 +138,6 @@ describe('every answer', () => {
     'carries an id of its own where the one of the caller is not well-formed (%#)',
     async (id) => {
       const { headers } = await send(app, '/health', { headers: { 'x-request-id': id } });
-      expectCommon(headers);
-    },
-  );
-
-  it.each(['a\tb', '\u0080\u009b31m', 'a\r\nX-Request-Id: b'])(
-    'carries an id of its own for %j',
-    async (id) => {
-      const text = authorized(app, 'GET /health', `X-Request-Id: ${id}`, 'Connection: close');
-      const { status, headers } = await exchange(app, text);
-      expect(status).toBe(200);
       expectCommon(headers);
     },
   );
