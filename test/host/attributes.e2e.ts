@@ -85,14 +85,6 @@ describe('a host with a schema of attributes', () => {
     ]);
   });
 
-  it('answers a log without them as if there were none', async () => {
-    const answer = await create({});
-    expect(answer).toEqual([201, { success: true, data: expectedLog(VALUES) }]);
-    expect(made(answer)).not.toHaveProperty('attributes');
-    const { id } = made(answer);
-    expect(made(await send('GET', `/${id}`))).not.toHaveProperty('attributes');
-  });
-
   it('keeps those of a log that is corrected without them, unchecked', async () => {
     const log = made(await create({ attributes: { ticket: 'ab-1' } }));
     const attributes = { ticket: 'AB-1', billable: true };
