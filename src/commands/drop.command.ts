@@ -1,5 +1,5 @@
 import { OldTimeLogs } from '../time-log/index.js';
-import { UsageError } from './command-line.js';
+import { parseOptions, UsageError } from './command-line.js';
 import { type Command, runAsProgram, withOwnerDatabase } from './run-command.js';
 
 export const dropCommand: Command = {
@@ -15,13 +15,13 @@ interrupted or killed, counts and feed stay correct: run it again for the remain
   interrupted:
     'interrupted: logs dropped so far stay dropped; counts and feed are correct; run the command again for the rest',
   run: (context) => {
-    const { day, option } = parseArguments(context.args, new Date());
+    const { day, publishes, isTrial } = parse(context.args, new Date());
     return withOwnerDatabase(context, 'functions that drop logs', async (_database, dataSource) => {
       const logs = new OldTimeLogs(dataSource);
       const all = await logs.count(day);
-      if (option === '--dry-run') return `${all} logs would be dropped`;
+      if (isTrial) return `${all} logs would be dropped`;
       const dropped = await logs.drop(day, {
-        publishes: option === '--publish',
+        publishes,
         signal: context.signal,
         onProgress: (dropped) => context.progress.show(`dropped ${dropped} of ${all} logs`),
       });
@@ -34,17 +34,17 @@ interrupted or killed, counts and feed stay correct: run it again for the remain
   },
 };
 
-function parseArguments(
-  args: readonly string[],
-  now: Date,
-): { readonly day: string; readonly option: string | undefined } {
-  const [day, option, ...more] = args;
-  if (!OldTimeLogs.isDay(day)) throw new UsageError('specify a DAY, such as 2020-01-31');
-  if ((option !== undefined && !['--publish', '--dry-run'].includes(option)) || more.length > 0)
-    throw new UsageError('only --publish or --dry-run may follow the DAY');
+function parse(args: readonly string[], now: Date) {
+  const { values, positionals } = parseOptions(args, {
+    publish: { type: 'boolean' },
+    'dry-run': { type: 'boolean' },
+  });
+  const [day, ...more] = positionals;
+  if (!OldTimeLogs.isDay(day) || more.length > 0) throw new UsageError('specify one DAY, such as 2020-01-31');
+  if (values.publish && values['dry-run']) throw new UsageError('say --publish or --dry-run, not both');
   if (day > now.toISOString().slice(0, 10))
     throw new UsageError('the DAY must not be later than today (UTC)');
-  return { day, option };
+  return { day, publishes: values.publish === true, isTrial: values['dry-run'] === true };
 }
 
 await runAsProgram(import.meta.filename, dropCommand);

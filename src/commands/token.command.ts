@@ -12,7 +12,7 @@ import {
 import { bindableAttributes, defaultScopes, migrations, readAttributes, scopes } from '../app.module.js';
 import { Database } from '../database/index.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
-import { parseOptions, UsageError } from './command-line.js';
+import { parseOptions, refuseArguments, UsageError } from './command-line.js';
 import { type Command, type CommandContext, runAsProgram, withDatabase } from './run-command.js';
 
 /** The messages for a missing table, a missing column and a missing privilege, by SQLSTATE. */
@@ -59,30 +59,37 @@ interface TokenFile {
 type TokenAction = (tokens: AccessTokenService, file: TokenFile) => Promise<string>;
 type AttributeTypes = AttributesDefinition['filters'];
 
+const CREATE_OPTIONS = {
+  name: { type: 'string' },
+  scope: { type: 'string', multiple: true },
+  project: { type: 'string', multiple: true },
+  attribute: { type: 'string', multiple: true },
+  expires: { type: 'string' },
+} as const;
+
 /** Returns the action of a command line, after checking all of its arguments. */
-function parse(args: readonly string[], filters: AttributeTypes): TokenAction {
-  const { values, positionals } = parseOptions(args, {
-    name: { type: 'string' },
-    scope: { type: 'string', multiple: true },
-    project: { type: 'string', multiple: true },
-    attribute: { type: 'string', multiple: true },
-    expires: { type: 'string' },
-    overlap: { type: 'string' },
-  });
-  const [verb, id, ...more] = positionals;
-  const { name, scope, project, attribute, expires } = values;
-  if (verb !== 'create' && (name ?? scope ?? project ?? attribute ?? expires) !== undefined)
-    throw new UsageError('--name, --scope, --project, --attribute and --expires are only for create');
-  if (verb !== 'rotate' && values.overlap !== undefined) throw new UsageError('--overlap is only for rotate');
-  if (verb === 'create' && id === undefined) return create(values, filters);
-  if (verb === 'list' && id === undefined)
+function parse([verb, ...args]: readonly string[], filters: AttributeTypes): TokenAction {
+  if (verb === 'create') {
+    const { values, positionals } = parseOptions(args, CREATE_OPTIONS);
+    refuseArguments(positionals);
+    return create(values, filters);
+  }
+  if (verb === 'list') {
+    refuseArguments(args);
     return async (tokens) => tokenTable(await tokens.list(), new Date());
-  if (verb === 'rotate' && id !== undefined && more.length === 0) return rotate(id, values.overlap);
-  if (verb === 'revoke' && id !== undefined && more.length === 0) return revoke(id);
-  const isKnown = verb === undefined || ['create', 'list', 'rotate', 'revoke'].includes(verb);
-  throw new UsageError(
-    `${isKnown ? '' : `there is no command ${verb}: `}say create, list, rotate ID or revoke ID`,
-  );
+  }
+  if (verb === 'rotate') {
+    const { values, positionals } = parseOptions(args, { overlap: { type: 'string' } });
+    return rotate(parseId(verb, positionals), values.overlap);
+  }
+  if (verb === 'revoke') return revoke(parseId(verb, args));
+  throw new UsageError('say create, list, rotate ID or revoke ID');
+}
+
+function parseId(verb: string, [id = '', ...more]: readonly string[]): string {
+  if (!UUID.test(id) || more.length > 0)
+    throw new UsageError(`${verb} takes the id of a token, as list shows it`);
+  return id;
 }
 
 interface TokenOptions {
@@ -163,7 +170,6 @@ function parseDuration(option: 'expires' | 'overlap', text: string): number {
 }
 
 function rotate(id: string, overlap: string | undefined): TokenAction {
-  requireId('rotate', id);
   const overlapMs = overlap === undefined ? 0 : parseDuration('overlap', overlap);
   return async (tokens, { path, keepOwner }) => {
     const { token, isInFile, ...rotation } = await rotateToken(tokens, { file: path, id, overlapMs });
@@ -183,16 +189,11 @@ function rotate(id: string, overlap: string | undefined): TokenAction {
   };
 }
 
-function requireId(verb: string, id: string): void {
-  if (!UUID.test(id)) throw new UsageError(`${verb} takes the id of a token, as list shows it`);
-}
-
 function unknownToken(id: string): Error {
   return new Error(`there is no token ${id}: list shows the existing ones`);
 }
 
 function revoke(id: string): TokenAction {
-  requireId('revoke', id);
   return async (tokens) => {
     if (!(await tokens.revoke(id))) throw unknownToken(id);
     return `revoked ${id}; the service rejects it within 5 seconds`;
