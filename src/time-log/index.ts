@@ -57,6 +57,5 @@ export { controllersOf, type EnabledRoutes } from './time-log.routes.js';
 export { TIME_LOG_OPTIONS, type TimeLogOptions, CORRECT, READ, WRITE } from './time-log.options.js';
 export { CreateTimeLogDto, valuesOf } from './api/create-time-log.dto.js';
 export { LargeLists } from './api/large-lists.js';
-export { TimeLogFilterDto } from './api/time-log-filter.dto.js';
-export { criteriaOf, ListTimeLogsDto } from './api/list-time-logs.dto.js';
+export { criteriaOf, ListTimeLogsDto, TimeLogFilterDto } from './api/list-time-logs.dto.js';
 export { itemsResponse, logResponse } from './api/time-log-bodies.js';

@@ -9,12 +9,11 @@ import {
 } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
-import { TimeLogFilterDto } from '../../time-log/api/time-log-filter.dto.js';
 import { type ExportFormat, formatFault } from '../domain/export-format.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.options.js';
-import { filterIn } from '../../time-log/api/list-time-logs.dto.js';
+import { filterIn, TimeLogFilterDto } from '../../time-log/api/list-time-logs.dto.js';
 import { type ExportedLogs, ExportService } from '../application/export.service.js';
 
 /** The query of an export, as text. Error messages follow the order of these fields. */

@@ -1,10 +1,25 @@
-import { Rule } from '../../../libs/strict-request/src/index.js';
+import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, PageRequest, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
-import { Period } from '../domain/period.js';
+import { Period, periodEndFault, periodOrderFault } from '../domain/period.js';
 import type { AttributeValues } from '../domain/time-log-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
-import { projectIdsIn } from '../domain/time-log.rules.js';
-import { TimeLogFilterDto } from './time-log-filter.dto.js';
+import { projectIdsFault, projectIdsOf } from '../domain/time-log.rules.js';
+
+/** The filter of a query, as text. Error messages follow the order of these fields. */
+export class TimeLogFilterDto {
+  @Omittable()
+  @Rule(projectIdsFault)
+  projectId?: string;
+
+  @Omittable()
+  @Rule((value) => periodEndFault('from', value))
+  @Rule((value, { to }: TimeLogFilterDto) => periodOrderFault(value, to))
+  from?: string;
+
+  @Omittable()
+  @Rule((value) => periodEndFault('to', value))
+  to?: string;
+}
 
 /** The query of a list, as text. Error messages follow the order of these fields. */
 export class ListTimeLogsDto extends TimeLogFilterDto {
@@ -21,18 +36,15 @@ export interface ListCriteria {
   readonly page: PageRequest;
 }
 
-/**
- * Returns the filter and the page of a query, with the values of attributes that it names. Throws DomainError
- * VALIDATION_ERROR.
- */
+/** Returns the filter and the page of a valid query, with the values of attributes that it names. */
 export function criteriaOf(query: ListTimeLogsDto, attributes?: unknown): ListCriteria {
   return { filter: filterIn(query, attributes), page: PageRequest.of(query.page, query.limit) };
 }
 
-/** Returns the filter of a query. Throws like `criteriaOf`. */
+/** Returns the filter of a valid query. */
 export function filterIn({ projectId, from, to }: TimeLogFilterDto, attributes?: unknown): TimeLogFilter {
   return {
-    projectIds: projectId === undefined ? undefined : projectIdsIn(projectId.split(',')),
+    projectIds: projectId === undefined ? undefined : projectIdsOf(projectId),
     period: Period.of(from, to),
     attributes: attributes as AttributeValues | undefined,
   };

@@ -2,7 +2,7 @@ import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
 import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../../time-log/domain/page-request.js';
 import { type Grouping, groupingFault } from '../domain/totals.js';
-import { TimeLogFilterDto } from '../../time-log/api/time-log-filter.dto.js';
+import { TimeLogFilterDto } from '../../time-log/api/list-time-logs.dto.js';
 
 /** The query of totals, as text. Error messages follow the order of these fields. */
 export class TotalTimeLogsDto extends TimeLogFilterDto {
