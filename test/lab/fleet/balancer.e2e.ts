@@ -29,13 +29,13 @@ describeWith('haproxy')('the balancer', () => {
   let port: number;
   let ca: string;
 
-  const listen = async () => {
+  const listen = async (name: string) => {
     const server = createServer((incoming, answer) => {
       if (incoming.url === '/readyz') return void answer.end('OK');
       incoming.resume().on('end', () => {
         next.arrived++;
         if (next.losses-- > 0) incoming.socket.resetAndDestroy();
-        else if (!next.isFrozen) answer.end('{}');
+        else if (!next.isFrozen) answer.end(JSON.stringify({ from: name }));
       });
     });
     servers.push(server);
@@ -69,8 +69,8 @@ describeWith('haproxy')('the balancer', () => {
       figures: await unusedPort(),
       primary: await unusedPort(),
       standby: await unusedPort(),
-      instances: await Promise.all(Array.from({ length: 4 }, listen)),
-      reader: await listen(),
+      instances: await Promise.all(Array.from({ length: 4 }, () => listen('instance'))),
+      reader: await listen('reader'),
       postgres: [await nowhere(), await nowhere()],
     });
     await eventually(async () => expect((await send(new Agent({ ca }), 'POST')).status).toBe(200));
@@ -78,6 +78,15 @@ describeWith('haproxy')('the balancer', () => {
   afterAll(async () => {
     await balancer.end();
     for (const server of servers) server.close().closeAllConnections();
+  });
+
+  it('sends reads to the standby, except those that must see what their author wrote', async () => {
+    const agent = newAgent();
+    const reader = { status: 200, retryAfter: undefined, body: { from: 'reader' } };
+    await eventually(async () => expect(await send(agent, 'GET')).toEqual(reader));
+    const answer = await send(agent, 'GET', { 'cache-control': 'no-cache' });
+    expect(answer).toEqual({ ...reader, body: { from: 'instance' } });
+    agent.destroy();
   });
 
   it.each([

@@ -6,7 +6,6 @@ import { eventually } from '../eventually.js';
 import { Follower } from '../faults/support/follower.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
 import { parsed } from '../../support/raw-http.js';
-import { TIME_LOGS } from '../../support/requests.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { runCommand } from '../../support/commands.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
@@ -120,20 +119,6 @@ export class Fleet {
     const send = fetchOver({ ca: this.ca });
     const answer = await send(`https://127.0.0.1:${this.port}${path}`, { ...init, headers });
     return { status: answer.status, body: parsed(await answer.text()) };
-  }
-
-  /** Creates a log of a project. */
-  async create(projectId: string, headers: Readonly<Record<string, string>>): Promise<void> {
-    // The audit tells logs apart by their descriptions.
-    const body = JSON.stringify({ projectId, duration: 1, description: projectId, date: '2026-01-31' });
-    const answer = await this.ask(TIME_LOGS, { method: 'POST', body, headers });
-    expect(answer).toMatchObject({ status: 201, body: { success: true } });
-  }
-
-  /** Returns the number of logs of a project, from a list. */
-  async totalOf(projectId: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-    const { body } = await this.ask(`${TIME_LOGS}?projectId=${projectId}`, { headers });
-    return (body as { meta: { total: number } }).meta.total;
   }
 
   /** A consumer of the feed that asks at the balancer. */

@@ -105,56 +105,20 @@ class Member {
   }
 
   /** Runs a command of the image, such as `backup`, to its end. */
-  run(command: string, ...args: string[]): Promise<void> {
-    return this.execute(join(this.place, `${command}.sh`), ...args);
-  }
-
-  private async execute(...command: [string, ...string[]]): Promise<void> {
-    const daemon = Daemon.start(command, this.environment, this.owner);
-    if ((await daemon.ended) !== 0) throw new Error(`${command.join(' ')} failed:\n${daemon.output}`);
+  async run(command: string, ...args: string[]): Promise<void> {
+    const program = join(this.place, `${command}.sh`);
+    const daemon = Daemon.start([program, ...args], this.environment, this.owner);
+    if ((await daemon.ended) !== 0) throw new Error(`${command} failed:\n${daemon.output}`);
   }
 
   get output(): string {
     return this.patroni?.output ?? '';
   }
 
-  /** Runs a statement as the superuser. */
-  query<Row extends object>(sql: string): Promise<Row[]> {
-    const pem = join(this.certificates.of(this.name), 'tls.pem');
-    const url = this.certificates.verified(`postgres://postgres@127.0.0.1:${this.port}/postgres`);
-    return queryOnce<Row & Record<string, unknown>>(`${url}&sslcert=${pem}&sslkey=${pem}`, sql);
-  }
-
   /** Asks its Patroni, as somebody with its certificate. */
   async ask(path: string, init: RequestInit = {}): Promise<Response> {
     const identity = await this.certificates.identity(this.name);
     return fetchOver(identity)(`https://127.0.0.1:${this.restPort}/${path}`, init);
-  }
-
-  /** Does something while this standby takes everything, and shows nothing of it. */
-  async withoutReplay(act: () => Promise<void>): Promise<void> {
-    // Otherwise it has the replay go on within 5 s.
-    await this.pausePatroni(true);
-    const state = 'select pg_get_wal_replay_pause_state() as state';
-    const isPaused = async () => expect(await this.query(state)).toEqual([{ state: 'paused' }]);
-    await this.query('select pg_wal_replay_pause()');
-    try {
-      await eventually(isPaused);
-      await act();
-      await isPaused();
-    } finally {
-      await this.query('select pg_wal_replay_resume()');
-      await this.pausePatroni(false);
-    }
-  }
-
-  /** Has Patroni leave everything as it is, or not any more; resolves when it knows. */
-  private async pausePatroni(isPaused: boolean): Promise<void> {
-    await this.send('PATCH', 'config', { pause: isPaused || null });
-    await eventually(async () => {
-      const answer = await this.ask('patroni');
-      expect(((await answer.json()) as { pause?: boolean }).pause ?? false).toBe(isPaused);
-    });
   }
 
   /** Whether Patroni answers 200 to a question for its role, such as `primary`. */
@@ -165,14 +129,13 @@ class Member {
 
   /** Whether its server runs, and not as a standby. */
   async isWritable(): Promise<boolean> {
-    const rows = await this.query<{ yes: boolean }>('select not pg_is_in_recovery() as yes').catch(() => []);
+    const pem = join(this.certificates.of(this.name), 'tls.pem');
+    const url = this.certificates.verified(`postgres://postgres@127.0.0.1:${this.port}/postgres`);
+    const sql = 'select not pg_is_in_recovery() as yes';
+    const rows = await queryOnce<{ yes: boolean }>(`${url}&sslcert=${pem}&sslkey=${pem}`, sql).catch(
+      () => [],
+    );
     return rows[0]?.yes ?? false;
-  }
-
-  /** Asks Patroni for a change. */
-  async send(method: 'POST' | 'PATCH', path: string, body: object): Promise<void> {
-    const answer = await this.ask(path, { method, body: JSON.stringify(body) });
-    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
   }
 
   /** Kills the server. Patroni goes on. */
@@ -265,7 +228,9 @@ export class PostgresPair {
   /** Has primary and standby change places; what they were before. */
   async switchOver(): Promise<{ primary: Member; standby: Member }> {
     const { primary, standby } = await this.whole();
-    await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
+    const body = JSON.stringify({ leader: primary.name, candidate: standby.name });
+    const answer = await primary.ask('switchover', { method: 'POST', body });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
     return { primary, standby };
   }
 

@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
-import { request } from 'node:https';
+import { connect, type IncomingHttpHeaders, type SecureClientSessionOptions } from 'node:http2';
 import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, it } from '@jest/globals';
 import { TimeLogClient } from '@time-logs/client';
 import { eventually } from '../eventually.js';
@@ -236,36 +235,25 @@ for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startC
   });
 }
 
-/** `fetch` over TLS whose bodies are read only as fast as the test reads them. */
-const FETCHES = {
-  'HTTP/1.1': async (url: string, init: RequestInit, identity: ConnectionOptions) => {
-    const headers = Object.fromEntries(new Headers(init.headers));
-    const outgoing = request(url, { ...identity, headers, agent: false }).end();
-    const [answer] = (await once(outgoing, 'response')) as [Readable & { headers: Record<string, string> }];
-    return new Response(Readable.toWeb(answer) as ReadableStream, { headers: answer.headers });
-  },
-  'HTTP/2': async (url: string, init: RequestInit, identity: ConnectionOptions) => {
-    const { origin, pathname, search } = new URL(url);
-    const session = connect(origin, identity);
-    await once(session, 'connect');
-    const outgoing: ClientHttp2Stream = session.request({
-      ':path': pathname + search,
-      ...Object.fromEntries(new Headers(init.headers)),
-    });
-    outgoing.once('close', () => session.destroy());
-    const [headers] = (await once(outgoing, 'response')) as [IncomingHttpHeaders];
-    const named = Object.entries(headers).filter(([name]) => !name.startsWith(':'));
-    return new Response(Readable.toWeb(outgoing) as ReadableStream, {
-      headers: named.map(([name, value]) => [name, String(value)]),
-    });
-  },
-};
+/** `fetch` over HTTP/2 whose bodies are read only as fast as the test reads them. */
+async function fetchOverHttp2(url: string, init: RequestInit, identity: SecureClientSessionOptions) {
+  const { origin, pathname, search } = new URL(url);
+  const session = connect(origin, identity);
+  await once(session, 'connect');
+  const path = { ':path': pathname + search };
+  const outgoing = session.request({ ...path, ...Object.fromEntries(new Headers(init.headers)) });
+  outgoing.once('close', () => session.destroy());
+  const [headers] = (await once(outgoing, 'response')) as [IncomingHttpHeaders];
+  const named = Object.entries(headers).filter(([name]) => !name.startsWith(':'));
+  return new Response(Readable.toWeb(outgoing) as ReadableStream, {
+    headers: named.map(([name, value]) => [name, String(value)]),
+  });
+}
 
 describeWith('caddy', 'openssl')('an export behind Caddy, with the file that ships', () => {
   const inFolder = useFolder('caddy-');
-  const protocols = Object.keys(FETCHES) as (keyof typeof FETCHES)[];
 
-  it.each(protocols)('is rejected by the client if it is cut between two logs, over %s', async (protocol) => {
+  it('is rejected by the client if it is cut between two logs', async () => {
     const server = createServer(({ url }, response) => {
       const isCsv = url!.endsWith('format=csv');
       const type = isCsv ? 'text/csv' : 'application/x-ndjson';
@@ -282,7 +270,7 @@ describeWith('caddy', 'openssl')('an export behind Caddy, with the file that shi
     const client = new TimeLogClient({
       baseUrl: `https://localhost:${port}`,
       token: TOKEN,
-      fetch: (url, init) => FETCHES[protocol](url, init, identity),
+      fetch: (url, init) => fetchOverHttp2(url, init, identity),
     });
     try {
       // Caddy 2.6 ends the response properly, so that only the number of logs tells; Caddy 2.7.6 cuts it.
