@@ -38,33 +38,6 @@ describe('tokenTable', () => {
     );
   });
 
-  it('shows the projects of a restricted token below it', () => {
-    const [one, two] = ['3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43', '11111111-1111-1111-1111-111111111111'];
-    const bound = [{ projects: [one, two] }, {}, { projects: [] }].map(token);
-    expect(tokenTable(bound, NOW)).toBe(
-      [
-        'ID                                    NAME  SCOPES                          CREATED            EXPIRES  LAST USED  STATE',
-        '019c1370-4e1b-7000-8000-000000000001  ci    time-logs:read time-logs:write  2026-01-01 09:30Z  never    never      active',
-        `  bound to ${one} ${two}`,
-        '019c1370-4e1b-7000-8000-000000000001  ci    time-logs:read time-logs:write  2026-01-01 09:30Z  never    never      active',
-        '019c1370-4e1b-7000-8000-000000000001  ci    time-logs:read time-logs:write  2026-01-01 09:30Z  never    never      active',
-        '  bound to no project',
-      ].join('\n'),
-    );
-  });
-
-  it('shows a running overlap below a valid token', () => {
-    const [running, ended] = [1, 0].map((ms) => ({ previousUntil: new Date(NOW.getTime() + ms) }));
-    const line = '  the earlier secret works until 2026-01-31 12:00Z';
-    const linesOf = (changes: Partial<AccessToken>) =>
-      tokenTable([token(changes)], NOW)
-        .split('\n')
-        .slice(2);
-    expect(linesOf({ ...running, projects: [] })).toEqual(['  bound to no project', line]);
-    for (const changes of [ended!, { ...running, revokedAt: NOW }, { ...running, expiresAt: NOW }])
-      expect(linesOf(changes)).toEqual([]);
-  });
-
   it.each([
     ['active', {}],
     ['expired', { expiresAt: NOW }],

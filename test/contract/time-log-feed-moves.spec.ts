@@ -142,11 +142,6 @@ describe('after a move of the database', () => {
     await readOn(await placeAfterAll());
   });
 
-  it('a start goes on without its function, since a host may migrate later', async () => {
-    await dataSource.query('drop function keep_time_log_positions');
-    await start();
-  });
-
   it('to a server that has only started again, they begin where those of the same files elsewhere cannot be', async () => {
     await start();
     const place = await placeOfReader();

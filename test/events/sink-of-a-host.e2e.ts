@@ -72,11 +72,4 @@ describe('a relay of a host', () => {
     await eventually(() => expect(sink.kept).toHaveLength(1));
     expect(sink.kept).toMatchObject([{ source: '/api/v1/time-logs', data: LOG }]);
   });
-
-  it('does not start with a source that is none', async () => {
-    const timeLogs = TimeLogModule.forRoot({ source: 'our logs', caller });
-    await expect(hosts.serve([hostDataSource(hosts.database.url), timeLogs])).rejects.toThrow(
-      /^source must be a URI-reference/,
-    );
-  });
 });

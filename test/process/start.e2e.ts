@@ -7,7 +7,6 @@ import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { create, dataOf, list } from '../support/requests.js';
 import { linesOf, runHere, startHere } from '../support/service-here.js';
 import { chmod, writeFile } from 'node:fs/promises';
-import { runProgram } from '../support/commands.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
 import { PostgresCluster } from '../support/postgres-cluster.js';
 import { endProcess, spawnService } from '../support/service-process.js';
@@ -191,15 +190,5 @@ describe('a start that cannot come to its end', () => {
       ],
     ]);
     expect(await endProcess(child)).toBe(0);
-  });
-});
-
-it('ends in one line with a setting that lacks its partner', async () => {
-  const env = { MIGRATION_DATABASE_URL: 'postgres://127.0.0.1:1/none', DATABASE_URL: '' };
-  const fault = 'MIGRATION_DATABASE_URL: needs DATABASE_URL; the embedded database needs neither';
-  expect(await runProgram('dist/src/main.js', [], env)).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: `${fault}\n`,
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { authorized, edgeApp, exchange, expectCommon, expectRefusal, REFUSED } from '../../support/edge.js';
 import { answersIn, rawRequest, sendRaw } from '../../support/raw-http.js';
-import { create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../../support/requests.js';
+import { LOG, refusal, send, TIME_LOGS } from '../../support/requests.js';
 
 const app = edgeApp();
 
@@ -169,21 +169,5 @@ describe('connections', () => {
     expect([head.status, head.text]).toEqual([404, '']);
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
     expectCommon(head.headers);
-  });
-});
-
-describe('faults of the service', () => {
-  it('are answered with a fixed text', async () => {
-    expect((await create(app)).status).toBe(201);
-    await app.dataSource.query('alter table time_logs rename to elsewhere');
-    try {
-      for (const answer of [await create(app), await list(app)]) {
-        expect(outcome(answer)).toEqual(REFUSED.internal);
-        expectCommon(answer.headers);
-      }
-    } finally {
-      await app.dataSource.query('alter table elsewhere rename to time_logs');
-    }
-    expect([(await create(app)).status, (await list(app)).status]).toEqual([201, 200]);
   });
 });
