@@ -8,7 +8,7 @@ import { ExportRepository } from './domain/export.repository.js';
 
 /** Measures the running exports: each has a connection of the pool. */
 @Injectable()
-export class ExportMeasures extends MetricsSource {
+class ExportMeasures extends MetricsSource {
   constructor(private readonly repository: TypeOrmExportRepository) {
     super();
   }

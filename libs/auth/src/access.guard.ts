@@ -36,7 +36,7 @@ export function Scopes(scopes: readonly string[]): ClassDecorator & MethodDecora
 }
 
 /** Returns the scopes that a route requires. */
-export function requiredScopes(reflector: Reflector, context: ExecutionContext): readonly string[] {
+function requiredScopes(reflector: Reflector, context: ExecutionContext): readonly string[] {
   const targets = [context.getHandler(), context.getClass()];
   return reflector.getAllAndOverride<readonly string[] | undefined>(RequiredScopes.KEY, targets) ?? [];
 }

@@ -60,7 +60,7 @@ export class TotalTimeLogsMessage extends ListTimeLogsMessage {
 }
 
 /** Injects the validated data of a message with a query. */
-export const StrictQueryMessage = (message: Type<object>, dto: Type<object>): ParameterDecorator =>
+const StrictQueryMessage = (message: Type<object>, dto: Type<object>): ParameterDecorator =>
   StrictMessage({ message, part: 'query', dto, isOptional: true });
 
 function objectFault(name: string, value: unknown) {

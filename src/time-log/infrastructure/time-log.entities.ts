@@ -37,7 +37,7 @@ export class TimeLogKey {
 
 /** A log that has left a project, for readers of that project. Triggers write it. */
 @Entity('time_log_departures', { synchronize: false })
-export class TimeLogDeparture {
+class TimeLogDeparture {
   /** The position of the departure in the feed, a decimal number. */
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'time_log_departures_pkey' })
   readonly position!: string;
