@@ -9,8 +9,10 @@ import {
   TimeLogModule,
   type WrittenTimeLogChange,
 } from '../../src/embedding/index.js';
+import { TIME_LOG_CHANGED } from '../../src/time-log/domain/time-log.repository.js';
 import { TimeLogService, type TimeLogValues } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
+import { DomainError } from '../../libs/errors/src/index.js';
 import { eventually } from '../support/eventually.js';
 import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { LOG, refusal } from '../support/requests.js';
@@ -109,6 +111,16 @@ describe('the hooks of a host', () => {
     await expect(app.get(TimeLogService).record(LOG)).rejects.toThrow('the project is closed');
     expect(await stored()).toHaveLength(1);
     expect(await audit()).toHaveLength(1);
+  });
+
+  it('refuse a conditional change once, also with the code of a changed log', async () => {
+    const [, { data }] = await send('POST', '', LOG);
+    policy.replace = () => {
+      throw new DomainError({ ...TIME_LOG_CHANGED, message: 'the week is closed' });
+    };
+    const change = send('PUT', `/${data!.id}`, { ...LOG, duration: 9 }, { 'if-none-match': '"x"' });
+    expect(await change).toEqual([412, refusal('PRECONDITION_FAILED', 'the week is closed')]);
+    expect(policy.asked.filter(({ kind }) => kind === 'correct')).toHaveLength(1);
   });
 
   it('get what is recorded, corrected and deleted, and by which caller', async () => {

@@ -1,5 +1,4 @@
 import type { PageRequest } from '../domain/page-request.js';
-import type {} from '../domain/time-log.repository.js';
 import type { TimeLogItem, TimeLogItems } from '../domain/time-log-item.js';
 import { isoText, createdAtOf, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';
 

@@ -22,6 +22,7 @@ import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import {
   TIME_LOG_CHANGED,
+  TimeLogChangedError,
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
@@ -350,7 +351,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       try {
         return await change();
       } catch (error) {
-        if (!(error instanceof DomainError) || error.code !== TIME_LOG_CHANGED.code) throw error;
+        // A hook may throw another error with its code.
+        if (!(error instanceof TimeLogChangedError)) throw error;
         if (retries === 0) throw new DomainError('SERVICE_UNAVAILABLE', undefined, { cause: error });
       }
     }

@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../../../libs/errors/src/domain-error.js';
+import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
 import type { MatchedValues, TimeLogAccess } from './time-log-access.js';
 import type { RequestKey } from './idempotency-key.js';
 import type { PageRequest } from './page-request.js';
@@ -46,6 +46,13 @@ export const TIME_LOG_CHANGED: ErrorKind = {
   status: 412,
   message: 'the log has changed since: get it again',
 };
+
+/** The log changed between the reads and the write of one call, which then reads it again. */
+export class TimeLogChangedError extends DomainError {
+  constructor() {
+    super(TIME_LOG_CHANGED);
+  }
+}
 
 /** The error for a change of a version that the caller has excluded. */
 export const VERSION_EXCLUDED: ErrorKind = {
@@ -114,7 +121,7 @@ export abstract class TimeLogRepository {
    * Replaces all values of the log with the same id. Resolves when that is durable, with the stored log, or
    * undefined if there is none. A correction that changes nothing writes nothing. Without `expected` a log without
    * attributes keeps those that are stored. With it, the statement that changes the log compares all values, and
-   * throws DomainError TIME_LOG_CHANGED if they differ, also if the log has the new values already.
+   * throws TimeLogChangedError if they differ, also if the log has the new values already.
    */
   abstract correct(
     log: TimeLog,

@@ -1,7 +1,6 @@
-import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, type Statements, TextStatement } from '../../database/index.js';
 import type { TimeLogAccess } from '../domain/time-log-access.js';
-import { TIME_LOG_CHANGED } from '../domain/time-log.repository.js';
+import { TimeLogChangedError } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import { NotStoredError } from './storage-errors.js';
@@ -59,7 +58,7 @@ export class TimeLogCorrections {
       parameters.push(...this.rows.expectedValuesOf(expected), ...this.rows.changedAttributes(log, expected));
     const [row] = await within.change(statement, parameters);
     const [isUnexpected, isDropped] = row?.slice(-2) ?? [];
-    if (isUnexpected === 'true') throw new DomainError(TIME_LOG_CHANGED);
+    if (isUnexpected === 'true') throw new TimeLogChangedError();
     if (isDropped === 'true') throw new NotStoredError();
     return row && this.rows.log(row);
   }
@@ -84,7 +83,7 @@ export class TimeLogCorrections {
     const parameters: unknown[] = [id, ...allowed.parameters];
     if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
     const [row] = await within.change(statement, parameters);
-    if (row?.at(-1) === 'true') throw new DomainError(TIME_LOG_CHANGED);
+    if (row?.at(-1) === 'true') throw new TimeLogChangedError();
     // The id comes first. It is null if the row was found but not deleted.
     if (row?.[0] === null) throw new NotStoredError();
     return row && this.rows.log(row);
