@@ -8,7 +8,7 @@ import { eventually } from '../eventually.js';
 import { useCluster, useLossyProxy } from './support/use-cluster.js';
 import { everything, loadVersion03 } from '../../upgrade/version-0-3.js';
 
-const server = useCluster({ fsync: 'off' });
+const server = useCluster();
 /** The number of waiting changes after all folds. */
 const FOLDED = { changes: 0, hasParts: false };
 
