@@ -286,7 +286,7 @@ describe('a host that chooses', () => {
       expect(await send('broken')).toEqual([500, refusal('INTERNAL_ERROR', 'internal error')]);
       Logger.overrideLogger(false);
       const bound = 'a caller is bound to no project: its property projects contains more than 100 projects';
-      expect(warn.mock.calls).toEqual([[bound, 'Projects']]);
+      expect(warn.mock.calls).toEqual([[bound, 'Bounds']]);
       expect(error.mock.calls).toEqual([
         ['TypeError: no connection', expect.stringMatching(/\n +at /), 'ErrorEnvelopeFilter'],
       ]);

@@ -155,7 +155,7 @@ export class AccessGuard implements CanActivate {
  * distinct and in lower case. One with invalid bounds is bound to no project.
  */
 function storeCaller(requestOrData: object, caller: Caller): Caller {
-  // A text has scopes as its parts, and a promise has none: both would let a request pass that they must not.
+  // A string also includes its parts, and a Promise has no scopes: both would let requests pass by mistake.
   if (!Array.isArray(caller.scopes)) throw new Error('the scopes of a caller are not an array');
   const isBound = caller.projects !== undefined || caller.attributes !== undefined;
   // The spread omits properties that a host's caller inherits from its class.

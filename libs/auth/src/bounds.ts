@@ -11,7 +11,7 @@ export const MAX_ATTRIBUTE_LENGTH = 255;
 /** The maximum magnitude of a number in an attribute: JSON.parse makes one number of several texts above it. */
 export const MAX_ATTRIBUTE_NUMBER = Number.MAX_SAFE_INTEGER;
 
-const logger = new Logger('Projects');
+const logger = new Logger('Bounds');
 
 /**
  * Returns the projects that a caller is bound to: distinct UUIDs in lower case. Anything else, and

@@ -62,7 +62,7 @@ export class EdgeAdapter extends ExpressAdapter {
 }
 
 /**
- * Returns a target that Express routes. Of leading slashes one remains: clients append paths to the
+ * Returns a target that Express routes. Keeps one leading slash: clients append paths to the
  * address in openapi.json, which ends with a slash. A target without a path, or with a fragment, becomes
  * an unknown path: Express would answer it itself, or drop the query behind the fragment. In a path whose
  * percent-encoding is invalid each `%` stands for itself: Express would refuse it before authentication.

@@ -17,7 +17,7 @@ export interface BodyOptions {
 
 type BodyRequest = IncomingMessage & { readonly body?: unknown };
 
-/** Throws for bytes that are not UTF-8: U+FFFD in their place would be another text. Ignores a byte order mark. */
+/** Throws for bytes that are not UTF-8: replacing them by U+FFFD would change the text. Ignores a byte order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**

@@ -113,7 +113,7 @@ export function callOptionsOf(caller: Caller | undefined): CallOptions {
   return { access, caller };
 }
 
-/** The methods that make the changes of a call. `record` resolves with a log whose values it replaced. */
+/** The methods that make the changes of a call. `record` returns the logs with the values that a hook has replaced. */
 export type CallWrites = Pick<TimeLogWrites, 'record' | 'correct' | 'delete'>;
 
 /** Wraps the methods that make the changes of a call, such as with the hooks of a host. */

@@ -319,9 +319,10 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   }
 
   /**
-   * Makes a change, only of the versions that the options allow. Rejects a log outside the access before the change
-   * enters the queue: there it would delay other callers, and its own delay would reveal them. The statement that
-   * changes the log checks again. A transaction of the caller has no queue, and the log may be visible only there.
+   * Makes a change, only of the versions that the options allow. A log outside the access is rejected before the change
+   * enters the queue: a caller who may not change it must not delay others, nor see by its own delay that they wait.
+   * The statement that changes the log checks again. A transaction of the caller has no queue, and the log may be
+   * visible only there.
    */
   private async changeVersion<T>(
     id: string,

@@ -62,8 +62,7 @@ export const VERSION_EXCLUDED: ErrorKind = {
 };
 
 /**
- * A log as it was answered. Of a log that a key of version 0.3 recorded with the values that were sent, only the id is
- * known.
+ * A log as it was answered. Only its id is known if a key of version 0.3 recorded it with the values that were sent.
  */
 export type AnsweredLog = StoredTimeLog | Pick<StoredTimeLog, 'id'>;
 

@@ -17,11 +17,10 @@ export class TimeLogCorrections {
   ) {}
 
   /**
-   * Resolves with the stored log, or undefined if it does not exist within the access. Values that the log has
-   * already, as clients see them, stay as they are stored: a correction of others changes no digit of them, and one
-   * that changes nothing writes nothing. Any other locks the log and checks its latest version, since it may have
-   * been moved or may differ from `expected`. Not prepared: a plan made while the table was empty would later read
-   * all of it.
+   * Resolves with the stored log, or undefined if it does not exist within the access. Columns whose value does not
+   * change keep their stored digits, and a correction that changes nothing writes nothing. Otherwise the row is locked,
+   * and its latest version checked: it may have been moved, or may differ from `expected`. Not prepared: a plan made
+   * while the table was empty would later read all of it.
    */
   async correct(
     log: TimeLog,

@@ -107,7 +107,7 @@ export class TimeLogRows {
     return attributes === undefined ? this.valuesOf(log) : this.valuesOf(log).with(ATTRIBUTES, attributes);
   }
 
-  /** Returns the names of the attributes of the expected log that a corrected log has not, or has with other values. */
+  /** Returns the names of the attributes of the expected log that the correction removes or changes. */
   changedAttributes({ attributes }: TimeLog, expected: TimeLog): string[][] {
     if (!this.haveAttributes) return [];
     const text = this.expectedValuesOf(expected)[ATTRIBUTES] as string | null;
