@@ -1,11 +1,11 @@
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { type AttributesDefinition, describeAttributes } from './attributes/index.js';
 import { anyVerifier, BearerAuthModule, type CachedVerifier, rateLimit } from '../libs/auth/src/index.js';
-import { eventRelayEntities, eventRelayMigrations, EventRelayModule, sinkOf } from './event-relay/index.js';
-import { TimeLogModule } from './embedding/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
+import { type AttributesDefinition, describeAttributes } from './attributes/index.js';
+import { eventRelayEntities, eventRelayMigrations, EventRelayModule, sinkOf } from './event-relay/index.js';
+import { TimeLogModule } from './time-log/time-log.module.js';
 import {
   accessTokenEntities,
   accessTokenMigrations,

@@ -23,5 +23,5 @@ export {
 export type { AttributesOf, AttributesSchema, SentAttributesOf } from '../attributes/index.js';
 export { type TimeLogChange, type TimeLogHooks, type WrittenTimeLogChange } from './hooks/time-log-hooks.js';
 export { TimeLogHealth } from './time-log-health.js';
-export { TimeLogModule } from './time-log.module.js';
+export { TimeLogModule } from '../time-log/time-log.module.js';
 export { type TimeLogModuleOptions } from './time-log.options.js';

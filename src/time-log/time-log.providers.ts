@@ -19,11 +19,13 @@ import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 import { BatchTurns, LargeLists } from './api/large-lists.js';
 
-/** The providers of time logs, totals, the feed and exports. They need a Database and TIME_LOG_OPTIONS. */
+/**
+ * The providers of time logs, totals, the feed and exports. They need a Database, TIME_LOG_OPTIONS and the providers of
+ * attributes.
+ */
 export const TIME_LOGS = {
   providers: [
     TimeLogService,
-    TimeLogAttributes,
     TypeOrmTimeLogRepository,
     { provide: TimeLogRepository, useExisting: TypeOrmTimeLogRepository },
     { provide: TimeLogIds, useFactory: () => new UuidV7TimeLogIds() },
@@ -36,11 +38,6 @@ export const TIME_LOGS = {
         const { writeQueue, deadline, keyLifetime } = limitsOf(limits);
         return { queue: writeQueue, wait: deadline, keyLifetime };
       },
-    },
-    {
-      provide: REQUEST_RULES,
-      inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ limits }: TimeLogOptions): RequestRules => limitsOf(limits),
     },
     {
       provide: BatchTurns,

@@ -8,27 +8,23 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { attributeProviders, hostFilters } from '../attributes/index.js';
 import { HOST_ACCESS, HOST_GUARD, type HostAccess } from '../../libs/auth/src/index.js';
 import { HOST_FILTER } from '../../libs/errors/src/index.js';
+import { attributeProviders, hostFilters } from '../attributes/index.js';
 import { Database, DatabaseModule, databaseProvider, registerEntities } from '../database/index.js';
-import {
-  controllersOf,
-  type EnabledRoutes,
-  type RecordOptions,
-  TIME_LOG_OPTIONS,
-  TIME_LOGS,
-  TimeLogAttributes,
-  timeLogEntities,
-  type TimeLogWrites,
-  TypeOrmTimeLogRepository,
-  WRAP_WRITES,
-} from '../time-log/index.js';
-import { HookedWrites } from './hooks/hooked-writes.js';
-import type { TimeLogHooks } from './hooks/time-log-hooks.js';
-import { type OpenApiPaths, openApiPaths } from './open-api-paths.js';
-import { TimeLogHealth } from './time-log-health.js';
-import type { TimeLogFactoryOptions, TimeLogModuleParts } from './time-log.options.js';
+import { HookedWrites } from '../embedding/hooks/hooked-writes.js';
+import type { TimeLogHooks } from '../embedding/hooks/time-log-hooks.js';
+import { type OpenApiPaths, openApiPaths } from '../embedding/open-api-paths.js';
+import { TimeLogHealth } from '../embedding/time-log-health.js';
+import type { TimeLogFactoryOptions, TimeLogModuleParts } from '../embedding/time-log.options.js';
+import { type RecordOptions, WRAP_WRITES } from './application/call-options.js';
+import { TimeLogAttributes } from './domain/attributes.js';
+import type { TimeLogWrites } from './domain/time-log.repository.js';
+import { timeLogEntities } from './infrastructure/time-log.entities.js';
+import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
+import { TIME_LOG_OPTIONS } from './time-log.options.js';
+import { TIME_LOGS } from './time-log.providers.js';
+import { controllersOf, type EnabledRoutes } from './time-log.routes.js';
 
 const TIME_LOG_HOOKS = Symbol('TIME_LOG_HOOKS');
 const ENABLED_ROUTES = Symbol('ENABLED_ROUTES');
@@ -92,7 +88,6 @@ function moduleWith(
     providers: [
       ...(definition.providers ?? []),
       ...TIME_LOGS.providers,
-      // Nest uses the last of several providers with one token.
       ...attributeProviders({
         inject: [TIME_LOG_OPTIONS],
         useFactory: ({ attributes: schema }: TimeLogFactoryOptions) =>
