@@ -19,7 +19,7 @@ class ExportMeasures extends MetricsSource {
 }
 
 /** The providers of exports. */
-export const EXPORT = {
+export const EXPORT: Required<Pick<ModuleMetadata, 'providers' | 'exports'>> = {
   providers: [
     {
       provide: TypeOrmExportRepository,
@@ -36,4 +36,4 @@ export const EXPORT = {
     ExportMeasures,
   ],
   exports: [ExportRepository, ExportService],
-} satisfies ModuleMetadata;
+};
