@@ -5,7 +5,6 @@ export {
   type ChangeOptions,
   type RecordOptions,
   requireAccess,
-  WRAP_WRITES,
 } from './application/call-options.js';
 export { TimeLogService } from './application/time-log.service.js';
 export { entityTagOf } from './domain/entity-tag.js';
