@@ -106,7 +106,11 @@ function moduleWith(
       },
       {
         provide: WRAP_WRITES,
-        inject: [{ token: TIME_LOG_HOOKS, optional: true }, TypeOrmTimeLogRepository, TimeLogAttributes],
+        inject: [
+          { token: TIME_LOG_HOOKS, optional: hooks === undefined },
+          TypeOrmTimeLogRepository,
+          TimeLogAttributes,
+        ],
         useFactory: wrapWrites,
       },
     ],

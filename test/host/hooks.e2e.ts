@@ -102,6 +102,17 @@ describe('the hooks of a host', () => {
     await sql('truncate time_logs');
   });
 
+  it('end the start if they inject the service that runs them', async () => {
+    @Injectable()
+    class Circular implements TimeLogHooks {
+      constructor(readonly timeLogs: TimeLogService) {}
+      before(): void {
+        throw new ConflictException('the project is closed');
+      }
+    }
+    await expect(serve({ hooks: Circular })).rejects.toThrow(/circular|resolve/i);
+  });
+
   it('refuse a change before it is made, in the words of the host', async () => {
     const [, { data }] = await send('POST', '', LOG);
     policy.closed.add(LOG.projectId);
