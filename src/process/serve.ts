@@ -128,10 +128,7 @@ const MESSAGES: Record<string, (address: Address) => string> = {
 };
 
 /** Starts listening and returns the port. Throws a one-line Error if a setting prevents it. */
-export async function listen(
-  app: Pick<INestApplication, 'listen' | 'getHttpServer'>,
-  { host, port }: Address,
-): Promise<number> {
+async function listen(app: INestApplication, { host, port }: Address): Promise<number> {
   try {
     await (host === undefined ? app.listen(port) : app.listen(port, host));
   } catch (error) {

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import type { TimeLogEvent } from '../../src/feed/index.js';
-import { Database, TimeLogDeletions, TypeOrmFeedRepository, useDatabase } from '../support/storage.js';
+import {
+  Database,
+  FeedService,
+  TimeLogDeletions,
+  TypeOrmFeedRepository,
+  useDatabase,
+} from '../support/storage.js';
 
 const [OWN, FOREIGN, OTHER] = [randomUUID(), randomUUID(), randomUUID()];
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
@@ -66,6 +72,9 @@ describe('the feed of some projects', () => {
     await insert(2, 3, OWN);
     const { places } = await expectEvents(['created 2', 'created 3'], [OWN], undefined, 2, 100);
     expect(places).toEqual([expect.stringMatching(TOKEN)]);
+    // A host gets no empty page before the end.
+    const following = await new FeedService(feedOf(1)).events(undefined, 1, { projectIds: [OWN] });
+    expect(following.map(summaryOf)).toEqual(['created 2']);
   });
 
   it.each([1, 2, 1000])(

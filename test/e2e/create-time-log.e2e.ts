@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { expectedLog } from '../support/expected-logs.js';
+import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { rawRequest } from '../support/raw-http.js';
-import { create, dataOf, LOG, outcome, refusal, sendBytes, TIME_LOGS } from '../support/requests.js';
+import { create, dataOf, list, LOG, outcome, refusal, sendBytes, TIME_LOGS } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const DURATION = 'duration must be a positive number';
@@ -33,6 +34,16 @@ describe('POST /api/v1/time-logs', () => {
     expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.now());
   });
+
+  it.each([Number.MIN_VALUE, 0.1 + 0.2, 123456789.12345678, 1e21, Number.MAX_VALUE])(
+    'keeps the duration %d',
+    async (duration) => {
+      const log = { ...LOG, projectId: randomUUID(), duration };
+      const made = dataOf(await create(app, log)) as Made;
+      expect(made).toEqual(expectedLog(log, made));
+      expect(dataOf(await list(app, `projectId=${log.projectId}`))).toEqual([expectedItem(log, made)]);
+    },
+  );
 
   it.each([
     [withRaw('createdAt', '"2026-01-31T00:00:00.000Z"'), 'unknown field: createdAt'],

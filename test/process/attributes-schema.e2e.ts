@@ -1,8 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { DECLARED_TOKEN } from '../support/environment.js';
+import type { OpenApiDocument } from '../support/open-api.js';
 import { LOG, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 
@@ -32,6 +33,13 @@ describe('the service with a schema of attributes', () => {
     const { data } = (await response.json()) as { data: { id: string; attributes: object } };
     expect(data.attributes).toEqual({ billable: true, ...ADA });
     ({ id } = data);
+  });
+
+  it('describes them in the document', async () => {
+    const { components } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+    const { $schema, ...described } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as Record<string, unknown>;
+    expect($schema).toBeDefined();
+    expect(components.schemas.Attributes).toEqual(described);
   });
 
   it('exports them', async () => {

@@ -49,6 +49,16 @@ describe('a start of the service', () => {
     );
   });
 
+  it.each([
+    ['192.0.2.1', '192.0.2.1 is not an address of this machine: set HOST to one, or remove it'],
+    [
+      'host.invalid',
+      'the name host.invalid has no address: set HOST to an address of this machine, or remove it',
+    ],
+  ])('says in one line that it cannot listen on %s', async (HOST, message) => {
+    expect(await faultOf({ DATABASE_URL: database.url, HOST })).toBe(message);
+  });
+
   it.each(['/proc/x', '/dev/null/x'])('says in one line that %s cannot hold its data', async (DATA_DIR) => {
     expect(await faultOf({ DATA_DIR })).toMatch(
       new RegExp(

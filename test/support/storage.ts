@@ -47,7 +47,7 @@ export const { entityTagOf, TimeLogService, timeLogEntities, TypeOrmTimeLogRepos
 export const { TypeOrmTotalsRepository } = from.totals;
 export const { TypeOrmExportRepository } = from.export;
 export const { keepTimeLogPositions } = from.positions;
-export const { parseEventId, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
+export const { FeedService, parseEventId, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
 export const { SchemaAttributes } = from.attributes;
 export type SchemaAttributes = AttributeFiles.SchemaAttributes;
 export type TimeLog = TimeLogFiles.TimeLog;

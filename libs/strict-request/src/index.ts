@@ -9,7 +9,6 @@ export {
   type RequestAttributes,
   type RequestChange,
   type RequestRules,
-  RequestState,
   rulesOf,
   type Served,
   STATE,
