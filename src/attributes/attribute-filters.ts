@@ -9,7 +9,7 @@ import {
   TimeLogFilterDto,
   type TimeLogAttributes,
 } from '../time-log/index.js';
-import { isExactText } from './decimal.js';
+import { isExactText } from './json.js';
 
 /** The attributes by which logs can be filtered, and their types. */
 export type AttributeFilters = ReadonlyMap<string, AttributeType>;

@@ -1,7 +1,6 @@
 import { type FactoryProvider, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { DatabaseMeasures } from './database.measures.js';
 import { Database } from './database.js';
 
 /** Returns a provider of the Database of a DataSource. */
@@ -23,5 +22,5 @@ export function registerEntities(
 }
 
 /** Provides Database for the default DataSource, of the service or of a host application. */
-@Module({ providers: [databaseProvider(), DatabaseMeasures], exports: [Database] })
+@Module({ providers: [databaseProvider()], exports: [Database] })
 export class DatabaseModule {}

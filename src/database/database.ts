@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { DomainError } from '../../libs/errors/src/index.js';
+import { type Meter, MetricsSource } from '../../libs/measures/src/index.js';
 import { Outages } from './outages.js';
 import { explainPooler, isBehindPooler } from './pooler.js';
 import { dataSourceOf, qualified, schemaOf } from './qualified.js';
@@ -40,7 +41,7 @@ type Release = (error?: unknown) => void;
  * Isolation, durability and the limits of the server are settings of the session: `connectionOptions` sets them.
  */
 @Injectable()
-export class Database implements BeforeApplicationShutdown {
+export class Database extends MetricsSource implements BeforeApplicationShutdown {
   private readonly outages = new Outages();
   /** The number of statements and transactions that are running or wait for a connection. */
   private running = 0;
@@ -57,6 +58,7 @@ export class Database implements BeforeApplicationShutdown {
   private pendingPing: Promise<unknown> | undefined;
 
   constructor(private readonly dataSource: DataSource) {
+    super();
     const { extra, url } = dataSource.options as UsedOptions;
     this.deadline = extra?.deadline;
     this.prepares = !isBehindPooler(url);
@@ -161,6 +163,20 @@ export class Database implements BeforeApplicationShutdown {
     const pool = this.driver.master as Pool | undefined;
     const { options, totalCount = 0, idleCount = 0, waitingCount = 0 } = pool ?? {};
     return { max: options?.max ?? 0, total: totalCount, idle: idleCount, waiting: waitingCount };
+  }
+
+  override registerMetrics(meter: Meter): void {
+    meter.gauge('database_pool_connections', 'Connections of the pool.', () => this.pool.total);
+    meter.gauge(
+      'database_pool_idle_connections',
+      'Connections of the pool that are idle.',
+      () => this.pool.idle,
+    );
+    meter.gauge(
+      'database_pool_waiting_statements',
+      'Statements that wait for a connection of the pool.',
+      () => this.pool.waiting,
+    );
   }
 
   /** Returns the quoted name of an entity's table, with its schema if it has one. */

@@ -1,6 +1,6 @@
 export { Database, type Statements } from './database.js';
 export { DatabaseModule, databaseProvider, registerEntities } from './database.module.js';
-export { PreparedStatement, type ReadLimit, type TextRow, TextStatement } from './statements.js';
+export { PreparedStatement, type ReadLimit, restOf, type TextRow, TextStatement } from './statements.js';
 export { type Snapshot } from './snapshot.js';
 export { OutageLatch } from './outages.js';
 export { rollBack } from './transaction.js';

@@ -1,4 +1,9 @@
 export { type ExportedLogs, ExportService } from './application/export.service.js';
-export { CSV_COLUMNS, EXPORT_FORMATS, type ExportFormat } from './domain/export-format.js';
-export { type ExportRequest, type LogsOfMoment } from './domain/export.repository.js';
+export {
+  CSV_COLUMNS,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  type ExportRequest,
+  type LogsOfMoment,
+} from './domain/export.repository.js';
 export { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';

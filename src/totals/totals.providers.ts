@@ -2,7 +2,7 @@ import type { ModuleMetadata } from '@nestjs/common';
 import { TimeLogAttributes } from '../time-log/domain/attributes.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TotalsService } from './application/totals.service.js';
-import { TotalsRepository } from './domain/totals.repository.js';
+import { TotalsRepository } from './domain/totals.js';
 import { TypeOrmTotalsRepository } from './infrastructure/typeorm-totals.repository.js';
 
 /** The providers of totals. */

@@ -1,6 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { DomainError } from '../../errors/src/index.js';
 import type { Observer } from '../../measures/src/index.js';
-import { inBackground } from './background.js';
 
 /** The limits of a Batcher. */
 export interface BatcherLimits {
@@ -152,3 +152,9 @@ export type MeasurableBatcher = Pick<Batcher<never, unknown>, 'length' | 'observ
 export function unavailableError(message?: string): DomainError {
   return new DomainError('SERVICE_UNAVAILABLE', message);
 }
+
+/**
+ * Runs work in the asynchronous context in which this file was loaded, not in that of the request that starts it.
+ * Otherwise tracing would add the statements of the work to the trace of the request.
+ */
+export const inBackground: <Result>(work: () => Result) => Result = AsyncLocalStorage.snapshot();

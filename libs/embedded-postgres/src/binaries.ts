@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, readFile, rename, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { EmbeddedPostgresError } from './embedded-postgres.error.js';
-import type { Environment } from './program.js';
+import { EmbeddedPostgresError, type Environment } from './program.js';
 
 /** The paths of the programs of PostgreSQL. */
 export interface Binaries {

@@ -2,8 +2,7 @@ import { chmod, lchown, mkdir, open, readFile, readdir, realpath, rename, rm, st
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Account, creatorFor, invoke, isOrdinary, type User } from './account.js';
 import type { Binaries } from './binaries.js';
-import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
-import { type Environment, run } from './program.js';
+import { EmbeddedPostgresError, reasonOf, type Environment, run } from './program.js';
 import { fitsSocket } from './socket.js';
 
 /** Creates the folder above the directory. Returns the real path, which identifies the server. */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Binaries } from './binaries.js';
 import { openDirectory } from './data-directory.js';
 import { holderOf, type Purpose, takeLock } from './directory-lock.js';
-import { EmbeddedPostgresError } from './embedded-postgres.error.js';
+import { EmbeddedPostgresError } from './program.js';
 import { install } from './installation.js';
 import { isReady, POLL_MS, startServer, STOP_SIGNALS, stopOrphan, stopServer } from './server.js';
 import { answers, urlOf } from './socket.js';

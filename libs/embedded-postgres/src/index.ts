@@ -1,4 +1,4 @@
 /* Without it the service and its tests need an installed PostgreSQL. */
 
 export { EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
-export { EmbeddedPostgresError } from './embedded-postgres.error.js';
+export { EmbeddedPostgresError } from './program.js';

@@ -2,8 +2,7 @@ import { dirname } from 'node:path';
 import { type Account, accountsFor, invoke } from './account.js';
 import { type Binaries, findBinaries, linkSharedLibraries } from './binaries.js';
 import { checkVersion, createData, giveTo, hasData, ownerOf } from './data-directory.js';
-import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
-import { type Environment, run } from './program.js';
+import { EmbeddedPostgresError, reasonOf, type Environment, run } from './program.js';
 
 /** The input of a server start. */
 export interface Installation {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { reasonOf } from './embedded-postgres.error.js';
 
 /** A program with its arguments and user. */
 export interface Invocation {
@@ -95,4 +94,15 @@ export async function run(
     // Node throws if this process may not start programs as another user.
     return { ok: false, output: '', reason: reasonOf(error) };
   }
+}
+
+/** The error if PostgreSQL does not run. Its message is one line that says what to do. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+}
+
+/** Returns the message of an error on one line. */
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.trim().replace(/\s*\n\s*/g, ' ');
 }

@@ -2,9 +2,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { invoke } from './account.js';
-import { EmbeddedPostgresError } from './embedded-postgres.error.js';
+import { EmbeddedPostgresError, Program } from './program.js';
 import type { Installation } from './installation.js';
-import { Program } from './program.js';
 import { answers } from './socket.js';
 
 export const POLL_MS = 20;

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type Fault, faultOf, throwFaults } from './domain-error.js';
+import { reasonOf, type Fault, faultOf, throwFaults } from './domain-error.js';
 
 const DURATION = faultOf('duration', 0, 'range', 'must be positive', { above: 0 });
 const UNKNOWN: Fault = {
@@ -35,4 +35,14 @@ it('throwFaults throws the messages and issues of the faults that there are, if 
       ],
     }),
   );
+});
+
+it('returns the message of each address of a host name if the error itself has none', () => {
+  const reasons = ['connect ECONNREFUSED 127.0.0.1:5432', 'connect ECONNREFUSED 127.0.0.2:5432'];
+  const error = new AggregateError(reasons.map((reason) => new Error(reason)));
+  expect(reasonOf(error)).toBe(reasons.join(', '));
+});
+
+it('returns the message of an error, and nothing of another value', () => {
+  expect([reasonOf(new Error('no')), reasonOf('no')]).toEqual(['no', 'unknown']);
 });

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
 
 export type { ErrorKind } from './error-kinds.js';
@@ -112,4 +113,17 @@ export function batchError(faults: readonly Fault[]): DomainError {
 export function throwFaults(faults: readonly (Fault | undefined)[]): void {
   const found = faults.filter((fault) => fault !== undefined);
   if (found.length > 0) throw validationError(found);
+}
+
+/** Returns whether a value is an Error of any realm: test runners and `node:vm` have their own. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || types.isNativeError(value);
+}
+
+/** Returns the message of an error, for the log; `unknown` if the value is not an Error. */
+export function reasonOf(error: unknown): string {
+  if (!isError(error)) return 'unknown';
+  // If no address of a host name can be reached, only the errors of the addresses have a message.
+  if (error.message === '' && error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return error.message;
 }

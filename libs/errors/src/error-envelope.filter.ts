@@ -1,9 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Observable, throwError } from 'rxjs';
-import { DomainError } from './domain-error.js';
+import { DomainError, isError } from './domain-error.js';
 import { responseForThrown, type ErrorEnvelope } from './error-envelope.js';
-import { isError } from './reason.js';
 
 /**
  * Sets `Retry-After` and `WWW-Authenticate` if they are not set. A guard stores the challenge (RFC

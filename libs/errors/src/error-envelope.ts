@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
-import { DomainError } from './domain-error.js';
+import { DomainError, isError } from './domain-error.js';
 import { ERROR_KINDS, type ErrorCode, type ErrorKind, errorKindForStatus } from './error-kinds.js';
-import { isError } from './reason.js';
 
 /** The body of every error response. */
 export interface ErrorEnvelope {

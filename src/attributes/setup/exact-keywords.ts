@@ -1,7 +1,7 @@
 import type { FuncKeywordDefinition } from 'ajv';
 import { _, type Ajv2020 } from 'ajv/dist/2020.js';
 import { isPlainObject } from '../../time-log/index.js';
-import { isMultipleOf } from '../decimal.js';
+import { isMultipleOf } from '../json.js';
 
 /**
  * Replaces the keywords of ajv 8.20 that compare values: its multipleOf divides as doubles (0.3 is no multiple of 0.1),

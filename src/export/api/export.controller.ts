@@ -9,7 +9,7 @@ import {
 } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
-import { type ExportFormat, formatFault } from '../domain/export-format.js';
+import { type ExportFormat, formatFault } from '../domain/export.repository.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.options.js';

@@ -2,8 +2,13 @@ import { throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { accessTo, type CallOptions, requireDeclared } from '../../time-log/application/call-options.js';
 import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
-import { type ExportFormat, formatFault, linesOf } from '../domain/export-format.js';
-import type { ExportRepository, LogsOfMoment } from '../domain/export.repository.js';
+import {
+  type ExportFormat,
+  formatFault,
+  linesOf,
+  type ExportRepository,
+  type LogsOfMoment,
+} from '../domain/export.repository.js';
 
 /** The logs of one moment as a file. */
 export interface ExportedLogs extends Omit<LogsOfMoment, 'pages'> {

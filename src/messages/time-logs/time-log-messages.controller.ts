@@ -27,9 +27,7 @@ import {
   valuesOf,
   WRITE,
 } from '../../time-log/index.js';
-import { MessageErrorFilter } from '../message-error.filter.js';
-import { MessageGuard } from '../message.guard.js';
-import { MessageInterceptor } from '../message.interceptor.js';
+import { MessageErrorFilter, MessageInterceptor, MessageGuard } from '../message-enhancers.js';
 
 class AuthorizedMessage {
   /** The access token. The guard has already checked it. */

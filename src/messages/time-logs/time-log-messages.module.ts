@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AccessGuard } from '../../../libs/auth/src/index.js';
 import { InFlightMessages, ON_MESSAGE, type OnMessage } from '../in-flight-messages.js';
-import { ACKNOWLEDGES } from '../message.guard.js';
+import { ACKNOWLEDGES } from '../message-enhancers.js';
 import { TimeLogMessagesController } from './time-log-messages.controller.js';
 
 /** The options of `TimeLogMessagesModule.over`. */

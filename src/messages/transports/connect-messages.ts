@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { ServerTCP } from '@nestjs/microservices';
-import { brokerName } from '../broker-name.js';
+import { brokerName } from '../broker-connection.js';
 import { InFlightMessages } from '../in-flight-messages.js';
 import type { BrokerServer, BrokerState, MessageServerOptions } from './broker-server.js';
 import { NatsServer } from './nats.server.js';

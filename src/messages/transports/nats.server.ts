@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { ServerNats } from '@nestjs/microservices';
-import { natsOptionsOf } from '../broker-name.js';
-import { brokerFailureOf } from '../broker-tls.js';
+import { natsOptionsOf, brokerFailureOf } from '../broker-connection.js';
 import {
   type BrokerServer,
   connectionStatesOf,

@@ -5,7 +5,7 @@ import type { Channel, ConsumeMessage } from 'amqplib';
 import { type RmqContext, ServerRMQ } from '@nestjs/microservices';
 import { filter, merge, Subject } from 'rxjs';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { brokerFailureOf, caOf } from '../broker-tls.js';
+import { brokerFailureOf, caOf } from '../broker-connection.js';
 import {
   type BrokerServer,
   type BrokerState,

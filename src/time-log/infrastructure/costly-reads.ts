@@ -1,8 +1,7 @@
 import { Limit } from '../../../libs/batching/src/index.js';
-import { type Database, type ReadLimit, type TextRow, TextStatement } from '../../database/index.js';
+import { type Database, type ReadLimit, type TextRow, TextStatement, restOf } from '../../database/index.js';
 import type { Period } from '../domain/period.js';
 import { WAIT_SHARE } from '../time-log.limits.js';
-import { restOf } from './rest-of.js';
 
 /** The message of the error for a read that takes too long, for clients and for the code of a host. */
 const TOO_MANY_MATCH = 'too many logs match: name a project or a shorter period';

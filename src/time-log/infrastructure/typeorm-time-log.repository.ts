@@ -1,6 +1,12 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type BatcherLimits, Limit, type MeasurableBatcher } from '../../../libs/batching/src/index.js';
-import { Database, isUndefinedFunction, type Statements, TextStatement } from '../../database/index.js';
+import {
+  Database,
+  isUndefinedFunction,
+  type Statements,
+  TextStatement,
+  restOf,
+} from '../../database/index.js';
 import type { TimeLogAccess } from '../domain/time-log-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import type { RequestKey } from '../domain/idempotency-key.js';
@@ -24,7 +30,6 @@ import { mapChangeError } from './storage-errors.js';
 import { lifetimeInterval } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition } from './time-log-conditions.js';
-import { restOf } from './rest-of.js';
 
 /** The optional provider of `WriteLimits`: `wait` is in milliseconds, `keyLifetime` in hours. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');

@@ -2,8 +2,7 @@ import { type CallOptions, readArguments } from '../../time-log/application/call
 import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import type { PageInput } from '../../time-log/domain/page-request.js';
 import type { TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
-import type { TotalsRepository } from '../domain/totals.repository.js';
-import { attributeOf, type Grouping, type Totals } from '../domain/totals.js';
+import { type TotalsRepository, attributeOf, type Grouping, type Totals } from '../domain/totals.js';
 
 /** Counts and adds up time logs, for HTTP, messages and the code of a host. */
 export class TotalsService {

@@ -1,3 +1,6 @@
+import type { PageRequest } from '../../time-log/domain/page-request.js';
+import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
+import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
 import type { AttributeType, TimeLogAttributes } from '../../time-log/domain/attributes.js';
 import type { CalendarDate } from '../../time-log/domain/time-log.rules.js';
@@ -91,4 +94,24 @@ export interface Totals {
   readonly groups: readonly GroupSum[];
   /** The number of groups on all pages; 0 without a grouping. */
   readonly groupCount: number;
+}
+
+/** The port to the store that counts and adds up time logs. Logs outside the access count as missing. */
+export abstract class TotalsRepository {
+  /**
+   * Returns the number of matching logs and the exact sum of their durations, in total and for each group
+   * of the page. Projects are ordered by their sums, the largest first, then by id; periods newest first;
+   * groups by project and period by the id of the project, then newest first.
+   * Values of `attribute`, by which the grouping groups, are ordered like projects, and null comes last.
+   * `caller` is the id of the client: limits are shared among callers. Throws DomainError
+   * SERVICE_UNAVAILABLE.
+   */
+  abstract totals(
+    filter: TimeLogFilter,
+    grouping: Grouping | undefined,
+    page: PageRequest,
+    access: TimeLogAccess,
+    caller?: string,
+    attribute?: GroupedAttribute,
+  ): Promise<Totals>;
 }

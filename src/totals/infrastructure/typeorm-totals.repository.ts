@@ -6,9 +6,16 @@ import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { projectsOf, matchingLogs } from '../../time-log/infrastructure/time-log-conditions.js';
 import { maxMonthRows } from '../../time-log/infrastructure/costly-reads.js';
-import { TotalsRepository } from '../domain/totals.repository.js';
+import {
+  TotalsRepository,
+  type AttributeSum,
+  type GroupedAttribute,
+  type Grouping,
+  type GroupSum,
+  type Sum,
+  type Totals,
+} from '../domain/totals.js';
 import { matchingSums } from './matching-sums.js';
-import type { AttributeSum, GroupedAttribute, Grouping, GroupSum, Sum, Totals } from '../domain/totals.js';
 
 type GroupKind = 'none' | 'project' | 'period';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { brokerName, describeConnection, natsOptionsOf } from './broker-name.js';
+import { brokerName, describeConnection, natsOptionsOf } from './broker-connection.js';
 
 it.each([
   ['nats://127.0.0.1', 'nats://127.0.0.1:4222'],
