@@ -137,7 +137,7 @@ describe('an export that has begun', () => {
     expect((await exported('?to=2019-12-31', { token: tokens[2]! })).status).toBe(200);
   });
 
-  // A client in Node cannot always tell a reset from an end: test/lab/faults/exports shows it by nginx.
+  // A client in Node cannot always tell a reset from an end.
   it.each(['1.1', '1.0'])('is reset if the server ends its connection, over HTTP/%s', async (version) => {
     const { socket, status } = await begin(app.token, version);
     expect(status).toBe('200');

@@ -35,7 +35,6 @@ const SUITES = {
     ],
   },
   soak: { options: ['--testMatch', '**/test/lab/soak/soak.load.ts', '--runInBand'], files: [] },
-  specs: { files: ['test/lab/test-environment'] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
 };
 /** Programs: folder in `test/lab`, and file. */
@@ -43,7 +42,7 @@ const PROGRAMS = {
   corpora: ['corpora', 'corpora'],
 };
 /** The suites of `all`: those with a verdict, except the containers. */
-const NIGHTLY = 'specs tools package brokers browser estate database fleet properties faults'.split(' ');
+const NIGHTLY = 'tools package brokers browser estate database fleet properties faults'.split(' ');
 
 const [name, ...args] = process.argv.slice(2);
 if (name === 'all') runAll();

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { explainConnectionError } from './error-message.js';
+import { explainConnectionError, messageOf } from './error-message.js';
 
 const URL_WITH_PASSWORD = 'postgres://ada:s%20cret@db.example:5433/logs?sslmode=verify-full';
 const errorWith = (code: string | undefined, message: string) => Object.assign(new Error(message), { code });
@@ -52,4 +52,15 @@ it.each([
 ])('names the server of %s: %s', (url, server) => {
   const { message } = explainConnectionError(errorWith(undefined, 'gone'), url, 'DATABASE_URL');
   expect(message).toContain(`the database at ${server} could not be reached: gone;`);
+});
+
+it.each([
+  [
+    '25006',
+    'cannot execute INSERT',
+    'cannot execute INSERT: use a server that is not a standby, and a role without',
+  ],
+  ['53100', 'No space left on device', 'No space left on device: free space on the disk of the database'],
+])('is followed by advice for %s, %s', (code, text, line) => {
+  expect(messageOf(errorWith(code, text))).toMatch(new RegExp(`^${line}`));
 });

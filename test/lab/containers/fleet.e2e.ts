@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { Ledger } from '../faults/support/ledger.js';
 import { Writers } from '../faults/support/writers.js';
 import { describeWithDocker } from './engine.js';

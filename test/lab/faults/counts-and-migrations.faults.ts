@@ -4,7 +4,7 @@ import { migrate } from '../../../src/database/setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { runHere } from '../../support/service-here.js';
 import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { useCluster, useLossyProxy } from './support/use-cluster.js';
 import { everything, loadVersion03 } from '../../upgrade/version-0-3.js';
 

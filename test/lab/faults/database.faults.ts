@@ -8,7 +8,7 @@ import type pg from 'pg';
 import { timesOf } from '../../support/extent.js';
 import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { endProcess, spawnService } from '../../support/service-process.js';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { storeToken } from '../tokens.js';
 import { ask, expectUnavailable, type TimedAnswer } from './support/ask.js';
 import { canMount, SmallDisk } from './support/full-disk.js';

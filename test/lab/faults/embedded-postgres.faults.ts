@@ -1,126 +1,157 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../../libs/embedded-postgres/src/index.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { type Binaries, findBinaries } from '../../../libs/embedded-postgres/src/binaries.js';
+import { openDirectory } from '../../../libs/embedded-postgres/src/data-directory.js';
+import { EmbeddedPostgres } from '../../../libs/embedded-postgres/src/index.js';
+import { eventually } from '../../support/eventually.js';
 import { firstColumn as query } from '../../support/postgres-cluster.js';
 import { endProcess } from '../../support/service-process.js';
-import { expectRefused } from './support/embedded.js';
 import { canMount, SmallDisk } from './support/full-disk.js';
 
 const COMMIT = 'create table committed as select 42 as answer';
 const COMMITTED = 'select answer from committed';
+/** A service in a process of its own: prints the URL of its server, and outlives a Ctrl-C. SIGTERM stops it. */
+const SERVICE = `
+  import { EmbeddedPostgres } from '${join(import.meta.dirname, '../../../libs/embedded-postgres/dist/index.js')}';
+  process.on('SIGINT', () => {});
+  const postgres = await EmbeddedPostgres.start({ dataDirectory: process.argv[1] });
+  console.log(postgres.url);
+  process.once('SIGTERM', () => void postgres.stop().then(() => process.exit()));`;
 
+const asRoot = process.getuid?.() === 0 ? describe : describe.skip;
+
+/** The project's binaries where every user can reach them, as under /root nobody else can. */
+let native: string;
 let place: string;
 let dataDirectory: string;
 let started: EmbeddedPostgres[];
 let services: ChildProcess[];
 let orphans: number[];
 
+beforeAll(async () => {
+  native = join(await realpath(await mkdtemp(join(tmpdir(), 'embedded-binaries-'))), 'native');
+  await chmod(dirname(native), 0o755);
+  await copyBinaries(native);
+});
+afterAll(() => rm(dirname(native), { recursive: true, force: true }));
+
 beforeEach(async () => {
   place = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
-  dataDirectory = join(place, 'postgres');
-  started = [];
-  services = [];
-  orphans = [];
+  dataDirectory = join(place, 'data', 'postgres');
+  [started, services, orphans] = [[], [], []];
 });
 
 afterEach(async () => {
   await Promise.all(started.map((postgres) => postgres.stop()));
   await Promise.all(services.map((service) => endProcess(service)));
-  // Should the spec have failed half way.
+  // Should the test have failed half way.
   for (const pid of orphans) spawnSync('kill', ['-s', 'QUIT', String(pid)]);
   await rm(place, { recursive: true, force: true, maxRetries: 5 });
 });
 
-async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {
-  const postgres = await EmbeddedPostgres.start({ dataDirectory, ...options });
+async function start(binaries = binariesIn(native), directory = dataDirectory): Promise<EmbeddedPostgres> {
+  const postgres = await EmbeddedPostgres.start({ dataDirectory: directory }, binaries);
   started.push(postgres);
   return postgres;
 }
 
-/** Starts a service in a process of its own and gives the first line that it prints. */
-async function startService(): Promise<{ service: ChildProcess; line: string }> {
-  const fixture = join(import.meta.dirname, 'support', 'embedded-postgres.fixture.mjs');
-  const service = spawn(process.execPath, [fixture, dataDirectory], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true,
+const expectRefused = (starting: Promise<unknown>, message: RegExp) =>
+  expect(starting).rejects.toMatchObject({
+    name: 'EmbeddedPostgresError',
+    message: expect.stringMatching(message),
   });
+
+/** Copies the binaries, without the links that the install script makes. */
+function copyBinaries(to: string): Promise<void> {
+  const filter = (path: string) => !lstatSync(path).isSymbolicLink() && !path.endsWith('.a');
+  return cp(findBinaries().native, to, { recursive: true, filter });
+}
+
+function binariesIn(folder: string): Binaries {
+  return { native: folder, initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres') };
+}
+
+/** The project in the same place as the data. */
+async function installHere(): Promise<Binaries> {
+  const own = join(place, 'project', 'native');
+  await copyBinaries(own);
+  return binariesIn(own);
+}
+
+/** Starts a service in a process of its own, and resolves with the first line that it prints. */
+async function startService(): Promise<{ service: ChildProcess; url: string }> {
+  const args = ['--input-type=module', '--eval', SERVICE, dataDirectory];
+  const service = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   services.push(service);
-  const [line] = (await once(createInterface({ input: service.stdout }), 'line')) as [string];
-  return { service, line };
+  const [url] = (await once(createInterface({ input: service.stdout }), 'line')) as [string];
+  return { service, url };
 }
 
-async function postmasterPid(directory = dataDirectory): Promise<number> {
-  return Number((await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
-}
-
-/** Starts a service and kills it; the URL of its server, which is an orphan then, and the number of that. */
-async function leaveOrphan(meanwhile: (url: string) => Promise<unknown> = () => Promise.resolve()) {
-  const { service, line: url } = await startService();
-  await meanwhile(url);
-  const orphan = await postmasterPid();
-  orphans.push(orphan);
-  await endProcess(service, 'SIGKILL');
-  return { url, orphan };
-}
+const postmasterPid = async () =>
+  Number((await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
 
 describe('EmbeddedPostgres after the service was killed', () => {
-  it('ends the orphaned server, and serves all that was committed', async () => {
-    const { orphan } = await leaveOrphan((url) => query(url, COMMIT));
-    expect(process.kill(orphan, 0)).toBe(true);
-    const next = await start();
-    expect(await query(next.url, COMMITTED)).toEqual([42]);
-    expect(await postmasterPid()).not.toBe(orphan);
-  });
-
-  it('ends it for a command, too', async () => {
-    const { orphan } = await leaveOrphan((url) => query(url, COMMIT));
-    const command = await EmbeddedPostgres.attachOrStart({ dataDirectory });
-    started.push(command);
-    expect(await query(command.url, COMMITTED)).toEqual([42]);
-    expect(await postmasterPid()).not.toBe(orphan);
-  });
-});
-
-describe('EmbeddedPostgres next to another service', () => {
-  it('keeps the server through a Ctrl-C, which the service answers in its own time', async () => {
-    const { service, line: url } = await startService();
-    process.kill(-service.pid!, 'SIGINT');
-    await expect(Promise.race([once(service, 'exit'), delay(300, 'alive')])).resolves.toBe('alive');
-    expect(await query(url, 'select 1')).toEqual([1]);
-  });
-});
-
-describe('EmbeddedPostgres after a crash of the machine', () => {
-  it.each([
-    ['another process', () => Promise.resolve(process.pid)],
-    [
-      'another server',
-      async () => {
-        await start({ dataDirectory: join(place, 'other') });
-        return postmasterPid(join(place, 'other'));
-      },
-    ],
-    ['nobody', () => Promise.resolve(4_194_305)],
-  ])('starts although the lock file names the number of %s', async (_, number) => {
-    await (await start()).stop();
-    const lines = [await number(), dataDirectory, 1, 5432, dataDirectory, '', '  1 1', 'ready   ', ''];
-    await writeFile(join(dataDirectory, 'postmaster.pid'), lines.join('\n'));
-    const { url } = await start();
-    expect(await query(url, 'select 1')).toEqual([1]);
-  });
+  it.each(['start', 'attachOrStart'] as const)(
+    'ends the orphaned server at the next %s, and serves all that was committed',
+    async (method) => {
+      const { service, url } = await startService();
+      await query(url, COMMIT);
+      const orphan = await postmasterPid();
+      orphans.push(orphan);
+      await endProcess(service, 'SIGKILL');
+      expect(process.kill(orphan, 0)).toBe(true);
+      const next = await EmbeddedPostgres[method]({ dataDirectory });
+      started.push(next);
+      expect(await query(next.url, COMMITTED)).toEqual([42]);
+      expect(await postmasterPid()).not.toBe(orphan);
+    },
+  );
 
   it('replaces the half-made files of a start that was killed', async () => {
-    await mkdir(join(place, 'postgres.new', 'base'), { recursive: true });
+    await mkdir(`${dataDirectory}.new/base`, { recursive: true });
     await start();
-    expect((await readdir(place)).toSorted()).toEqual(['postgres', 'postgres.lock']);
+    expect((await readdir(dirname(dataDirectory))).toSorted()).toEqual(['postgres', 'postgres.lock']);
   });
 });
+
+it('EmbeddedPostgres keeps the server through a Ctrl-C, which the service answers in its own time', async () => {
+  const { service, url } = await startService();
+  process.kill(-service.pid!, 'SIGINT');
+  await expect(Promise.race([once(service, 'exit'), delay(300, 'alive')])).resolves.toBe('alive');
+  expect(await query(url, 'select 1')).toEqual([1]);
+});
+
+it.each([
+  ['another process', process.pid],
+  ['nobody', 4_194_305],
+])(
+  'EmbeddedPostgres starts after a crash of the machine although the lock file names the number of %s',
+  async (_, number) => {
+    await (await start()).stop();
+    const lines = [number, dataDirectory, 1, 5432, dataDirectory, '', '  1 1', 'ready   ', ''];
+    await writeFile(join(dataDirectory, 'postmaster.pid'), lines.join('\n'));
+    expect(await query((await start()).url, 'select 1')).toEqual([1]);
+  },
+);
 
 (canMount ? describe : describe.skip)('EmbeddedPostgres on a full disk (where a disk can be mounted)', () => {
   let disk: SmallDisk;
@@ -134,7 +165,7 @@ describe('EmbeddedPostgres after a crash of the machine', () => {
   it('reports a disk without space for a new database, and leaves nothing behind', async () => {
     mount('8m');
     await expectRefused(start(), /^[^\n]*No space left on device[^\n]*set DATA_DIR to another directory$/);
-    expect(await readdir(place)).toEqual([]);
+    expect(await readdir(dirname(dataDirectory))).toEqual([]);
   });
 
   it('reports a disk without space for a start, and starts with all data once there is', async () => {
@@ -146,5 +177,91 @@ describe('EmbeddedPostgres after a crash of the machine', () => {
     await expectRefused(start(), /^PostgreSQL did not start in [^\n]*No space left on device[^\n]*$/);
     await disk.relieve();
     expect(await query((await start()).url, COMMITTED)).toEqual([42]);
+  });
+});
+
+it('PostgreSQL in a home that only its owner can enter runs with the project and the data in it', async () => {
+  expect((await stat(place)).mode & 0o777).toBe(0o700);
+  const { url } = await start(await installHere());
+  expect(await query(url, 'select 1')).toEqual([1]);
+});
+
+/** Users of every Linux distribution and of none, for whom initdb must find a name. */
+const ordinaryUsers = [
+  ['with a name', 1],
+  ['without a name', 12345],
+] as const;
+
+asRoot.each(ordinaryUsers)('PostgreSQL under root in the folder of a user %s', (_kind, uid) => {
+  beforeEach(() => chown(place, uid, uid));
+  afterEach(() => chmod(dirname(native), 0o755));
+
+  const expectAllOwned = async () => {
+    const data = join(place, 'data');
+    const paths = await readdir(data, { recursive: true });
+    const found = await Promise.all(['.', ...paths].map((path) => stat(join(data, path))));
+    expect(new Set(found.map((each) => `${each.uid}:${each.gid}`))).toEqual(new Set([`${uid}:${uid}`]));
+  };
+
+  it('leaves all files with the user, who can go on alone', async () => {
+    const { url } = await start();
+    await query(url, COMMIT);
+    await started.pop()!.stop();
+    await expectAllOwned();
+    expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
+
+    const args = ['-D', dataDirectory, '-k', dataDirectory, '-c', 'listen_addresses='];
+    const server = spawn(binariesIn(native).postgres, args, { uid, gid: uid, stdio: 'ignore' });
+    await eventually(async () => expect(await query(url, COMMITTED)).toEqual([42]));
+    await endProcess(server);
+  });
+
+  it('runs in a home that only the user can enter, with no right that the user does not have', async () => {
+    const { url } = await start(await installHere());
+    expect(await query(url, 'select 1')).toEqual([1]);
+    const status = await readFile(`/proc/${await postmasterPid()}/status`, 'utf8');
+    expect(status).toMatch(new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s`, 'm'));
+    expect(status).toMatch(/^CapPrm:\s+0+$/m);
+    expect(status).toMatch(/^CapEff:\s+0+$/m);
+  });
+
+  it('never takes data away from the user', async () => {
+    await start();
+    await started.pop()!.stop();
+    await chmod(dirname(native), 0o700);
+    await expectRefused(start(), /^the embedded PostgreSQL does not run here [^\n]*$/);
+    await expectAllOwned();
+  });
+});
+
+asRoot('a data directory of another user', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('is refused', async () => {
+    jest.spyOn(process, 'getuid').mockReturnValue(1234);
+    await expectRefused(
+      openDirectory(place),
+      /^the data directory \S+ belongs to another user \(number 0\): /,
+    );
+  });
+});
+
+asRoot('PostgreSQL under root', () => {
+  it('keeps the data when it needs more rights, or fewer, and those that 0.3 has left with root', async () => {
+    for (const [mode, owner] of [
+      [0o755, undefined],
+      [0o700, undefined],
+      [0o755, 0],
+      [0o700, 0],
+    ] as const) {
+      await chmod(place, mode);
+      if (owner !== undefined) spawnSync('chown', ['-R', '0:0', dataDirectory]);
+      const postgres = await start();
+      if (postgres.created) await query(postgres.url, COMMIT);
+      expect(await query(postgres.url, COMMITTED)).toEqual([42]);
+      await postgres.stop();
+    }
   });
 });

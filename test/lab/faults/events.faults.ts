@@ -7,7 +7,7 @@ import { PROJECT } from '../../support/requests.js';
 import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import type { Delivery } from '../brokers/consumers.js';
 import { describeWith } from '../describe-with.js';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { BrokerProxy } from './support/broker-proxy.js';
 import { auditEvents } from './support/event-audit.js';
 import {

@@ -2,11 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database/setup/index.js';
 import { newToken } from '../../../src/access-token/access-token.js';
-import { runCommand } from '../../support/commands.js';
 import { LossyProxy } from '../../support/lossy-proxy.js';
 import { type PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import type { ServiceProcess } from '../../support/service-process.js';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { storeToken } from '../tokens.js';
 import { ask, expectUnavailable } from './support/ask.js';
 import { eventsAfter, Follower, logOf, record } from './support/follower.js';
@@ -80,21 +79,6 @@ describe('a service whose address leads to a standby', () => {
       await act();
     }).finally(() => proxy.close());
   };
-
-  it('refuses a command that would change something, in one line that names the standby', async () => {
-    const [empty, url] = [await primary.createDatabase(), await migrated()];
-    const run = (databaseUrl: string, command: string, ...args: string[]) =>
-      runCommand(command, args, { DATABASE_URL: standby.on(databaseUrl) });
-    const line = (verb: string) => ({
-      code: 1,
-      stderr: expect.stringMatching(
-        new RegExp(`^.*cannot execute ${verb} .*: use a server that is not a standby, and .*\n$`),
-      ),
-    });
-    expect(await run(empty, 'migrate')).toMatchObject(line('CREATE TABLE'));
-    expect(await run(url, 'token', 'create', '--name', 'Ada')).toMatchObject(line('INSERT'));
-    expect(await run(url, 'counts', 'rebuild')).toMatchObject(line('DELETE'));
-  });
 
   it('starts there, serves reads, and creates again when the address leads to the primary', async () => {
     const url = await migrated();

@@ -4,14 +4,14 @@ import { Agent, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { useFolder } from '../../support/fixtures.js';
 import { refusal } from '../../support/requests.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { startBalancer } from './balancer.js';
 import { Certificates } from './certificates.js';
 import { describeWith } from '../describe-with.js';
 import type { Daemon } from './daemon.js';
+import { startBalancer } from './fleet.js';
 
 const KEY = { 'idempotency-key': 'a-key' };
 const UNAVAILABLE = {
@@ -78,15 +78,6 @@ describeWith('haproxy')('the balancer', () => {
   afterAll(async () => {
     await balancer.end();
     for (const server of servers) server.close().closeAllConnections();
-  });
-
-  it('sends reads to the standby, except those that must see what their author wrote', async () => {
-    const agent = newAgent();
-    const reader = { status: 200, retryAfter: undefined, body: { from: 'reader' } };
-    await eventually(async () => expect(await send(agent, 'GET')).toEqual(reader));
-    const answer = await send(agent, 'GET', { 'cache-control': 'no-cache' });
-    expect(answer).toEqual({ ...reader, body: { from: 'instance' } });
-    agent.destroy();
   });
 
   it.each([

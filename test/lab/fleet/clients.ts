@@ -1,28 +1,23 @@
 import { type AnsweredLog, type IntendedLog, Ledger, type Outcome } from '../faults/support/ledger.js';
-import { Writers } from '../faults/support/writers.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
+import { Writers } from '../faults/support/writers.js';
 import type { Fleet } from './fleet.js';
 
 /** Milliseconds that each writer waits after an acknowledged create. */
 const PACE = 25;
 
-/** A ledger that knows when each create was acknowledged, and how many failed, repeats included. */
+/** A ledger that knows when each create had which outcome, repeats included. */
 class TimedLedger extends Ledger {
-  /** Not answered: the connection was closed. */
-  closed = 0;
-  readonly times: number[] = [];
-  /** Answered 503. */
-  refused = 0;
+  private readonly outcomes: { readonly kind: Outcome['kind']; readonly at: number }[] = [];
 
   override settle(log: IntendedLog, outcome: Outcome): void {
     super.settle(log, outcome);
-    if (outcome.kind === 'acknowledged') this.times.push(performance.now());
-    else if (outcome.kind === 'refused') this.refused++;
-    else if (outcome.kind === 'cut') this.closed++;
+    this.outcomes.push({ kind: outcome.kind, at: performance.now() });
   }
 
-  get failures(): Failures {
-    return { refused: this.refused, closed: this.closed };
+  /** When creates had an outcome, from a moment on. */
+  timesOf(kind: Outcome['kind'], begun: number): number[] {
+    return this.outcomes.filter((one) => one.kind === kind && one.at >= begun).map(({ at }) => at);
   }
 }
 
@@ -36,28 +31,16 @@ class Client {
     this.writers.aim(port);
     this.writers.start();
   }
+
+  /** Creates since then that were answered 503, and those whose connection was closed without an answer. */
+  failuresSince(begun: number) {
+    const [refused, closed] = [this.ledger.timesOf('refused', begun), this.ledger.timesOf('cut', begun)];
+    return { refused: refused.length, closed: closed.length };
+  }
 }
 
-/** Creates that were answered 503, and those whose connection was closed without an answer. */
-interface Failures {
-  readonly refused: number;
-  readonly closed: number;
-}
-
-/** The effect of a fault on the clients. */
-export interface Effect {
-  readonly withKeys: Failures;
-  readonly without: Failures;
-  readonly acknowledged: number;
-  /** Seconds: the longest time in which no create was acknowledged. */
-  readonly secondsWithout: number;
-}
-
-/** The effect if no client noticed the fault. */
-export const UNNOTICED = {
-  withKeys: { refused: 0, closed: 0 },
-  without: { refused: 0, closed: 0 },
-};
+/** The effect of a fault on clients that did not notice it. */
+export const UNNOTICED = { refused: 0, closed: 0 };
 
 /** Those who send each create with a key, until it is acknowledged; and those who send it once. */
 export class Clients {
@@ -80,19 +63,19 @@ export class Clients {
   }
 
   /** Injects a fault, waits until both kinds of clients write again, and returns the effect. */
-  async through(act: () => Promise<void>): Promise<Effect> {
+  async through(act: () => Promise<void>) {
     const begun = performance.now();
-    const [keyed, plain] = this.ledgers.map(({ failures }) => failures) as [Failures, Failures];
-    const before = this.acknowledged.size;
     await act();
     for (const { writers } of [this.withKeys, this.without]) await writers.acknowledge(50);
-    const all = this.ledgers.flatMap(({ times }) => times);
-    const times = all.filter((time) => time >= begun).sort((one, other) => one - other);
-    const gaps = times.map((time, index) => time - (times[index - 1] ?? begun));
+    const times = this.ledgers.flatMap((ledger) => ledger.timesOf('acknowledged', begun));
+    const gaps = times
+      .sort((one, other) => one - other)
+      .map((time, index) => time - (times[index - 1] ?? begun));
     return {
-      withKeys: difference(this.withKeys.ledger.failures, keyed),
-      without: difference(this.without.ledger.failures, plain),
-      acknowledged: this.acknowledged.size - before,
+      withKeys: this.withKeys.failuresSince(begun),
+      without: this.without.failuresSince(begun),
+      acknowledged: times.length,
+      /** The longest time in which no create was acknowledged. */
       secondsWithout: Math.max(...gaps) / 1_000,
     };
   }
@@ -100,8 +83,4 @@ export class Clients {
   async stop(): Promise<void> {
     await Promise.all([this.withKeys.writers.stop(), this.without.writers.stop()]);
   }
-}
-
-function difference(now: Failures, before: Failures): Failures {
-  return { refused: now.refused - before.refused, closed: now.closed - before.closed };
 }

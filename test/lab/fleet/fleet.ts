@@ -2,18 +2,18 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { Follower } from '../faults/support/follower.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
 import { parsed } from '../../support/raw-http.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { runCommand } from '../../support/commands.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
-import { startBalancer } from './balancer.js';
 import { Certificates, fetchOver } from './certificates.js';
-import type { Daemon } from './daemon.js';
+import { Daemon } from './daemon.js';
 import { PostgresPair } from './postgres-pair.js';
 
+const BALANCER = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet', 'haproxy.cfg');
 /** Seconds: longer than the balancer takes to see that an instance is not ready. */
 const SHUTDOWN_DELAY = '3';
 /** Instances on the primary. */
@@ -23,6 +23,45 @@ const INSTANCES = 4;
 export const PROGRAMS = 'haproxy patroni etcd openssl pgbackrest /usr/lib/postgresql/15/bin/postgres'.split(
   ' ',
 );
+
+/** The ports of the balancer and its servers, all on loopback. */
+interface Ports {
+  /** The folder with its certificate, and the CA. */
+  readonly certificates: string;
+  readonly requests: number;
+  /** The port for Prometheus. */
+  readonly figures: number;
+  readonly primary: number;
+  readonly standby: number;
+  /** The ports of the four instances, and of the one that reads. */
+  readonly instances: readonly number[];
+  readonly reader: number;
+  /** The ports of the two servers, each with that of its Patroni. */
+  readonly postgres: readonly (readonly [server: number, patroni: number])[];
+}
+
+/** Starts the balancer as it ships. */
+export function startBalancer(ports: Ports): Daemon {
+  const { certificates, requests, figures, primary, standby, instances, reader, postgres } = ports;
+  const local = (port: number) => `127.0.0.1:${port}`;
+  return Daemon.start(['haproxy', '-W', '-db', '-f', BALANCER], {
+    CERTIFICATES: certificates,
+    BALANCER: local(requests),
+    FIGURES: local(figures),
+    // All balancers of a machine share these names.
+    SENT_ONCE: `abns@time-logs-${local(requests)}`,
+    PRIMARY: local(primary),
+    STANDBY: local(standby),
+    TIME_LOGS_READER: local(reader),
+    ...Object.fromEntries(instances.map((port, index) => [`TIME_LOGS_${index + 1}`, local(port)])),
+    ...Object.fromEntries(
+      postgres.flatMap(([server, patroni], index) => [
+        [`POSTGRES_${index + 1}`, local(server)],
+        [`PATRONI_${index + 1}`, String(patroni)],
+      ]),
+    ),
+  });
+}
 
 /** An instance of the service on a port of its own. */
 export class Instance {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database/setup/index.js';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { ask } from '../faults/support/ask.js';
 import { serve } from '../faults/support/serve.js';
 import { useCluster, useLossyProxy } from '../faults/support/use-cluster.js';

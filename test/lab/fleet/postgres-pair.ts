@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { type Certificates, fetchOver } from './certificates.js';
@@ -149,12 +149,6 @@ class Member {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
-  }
-
-  /** Kills the server and its Patroni, as a machine does that loses its power. */
-  async killMachine(): Promise<void> {
-    await this.patroni?.end('SIGKILL');
-    await this.killServer();
   }
 
   async stop(): Promise<void> {

@@ -1,28 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { connect, type IncomingHttpHeaders, type SecureClientSessionOptions } from 'node:http2';
-import { type AddressInfo, connect as connectTcp } from 'node:net';
+import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect as connectTls } from 'node:tls';
-import { afterEach, expect, it } from '@jest/globals';
-import { TimeLogClient } from '@time-logs/client';
-import { eventually } from '../eventually.js';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
 import { DECLARED_TOKEN as TOKEN } from '../../support/environment.js';
 import { useFolder, useTestDatabase } from '../../support/fixtures.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { rawRequest } from '../../support/raw-http.js';
-import { LOG, TIME_LOGS } from '../../support/requests.js';
-import { startHere } from '../../support/service-here.js';
-import { startService } from '../../support/service-process.js';
+import { LOG, refusal, TIME_LOGS } from '../../support/requests.js';
+import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
-import { memoryOf } from '../faults/support/process-usage.js';
+import { measureProcess } from '../bench/measure.js';
 import { Certificates, fetchOver, type Identity } from './certificates.js';
 import { Daemon } from './daemon.js';
 
@@ -108,15 +101,8 @@ async function fillPage(url: string): Promise<void> {
   );
 }
 
-/** A client that has got the beginning of its page; it reads the rest later. */
-interface SlowClient {
-  /** Resolves with the bytes that it has got in all. */
-  readonly finish: () => Promise<number>;
-  readonly leave: () => void;
-}
-
-/** Requests the page until it begins. */
-async function readSlowly(port: number, { ca }: Identity, client: number): Promise<SlowClient> {
+/** Requests the page until it begins. Resolves with a connection on which the rest is not read. */
+async function readSlowly(port: number, { ca }: Identity, client: number): Promise<TLSSocket> {
   for (;;) {
     const localAddress = `127.0.0.${2 + (client % ADDRESSES)}`;
     const tcp = connectTcp({ port, host: '127.0.0.1', localAddress });
@@ -126,13 +112,7 @@ async function readSlowly(port: number, { ca }: Identity, client: number): Promi
     const head = await new Promise<Buffer | undefined>((resolve) =>
       socket.once('data', resolve).once('close', () => resolve(undefined)),
     );
-    if (head?.toString('latin1', 0, 12) === 'HTTP/1.1 200') {
-      socket.pause();
-      return {
-        finish: async () => head.length + (await buffer(socket)).length,
-        leave: () => void socket.destroy(),
-      };
-    }
+    if (head?.toString('latin1', 0, 12) === 'HTTP/1.1 200') return socket.pause();
     socket.destroy();
     await delay(100);
   }
@@ -142,29 +122,39 @@ for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startC
   describeWith(program, 'openssl')(`one server behind ${program}, with the file that ships`, () => {
     const database = useTestDatabase();
     const inFolder = useFolder(`${program}-`);
-    let proxy: Daemon | undefined;
-    afterEach(() => proxy?.end());
+    let service: ServiceProcess;
+    let proxy: Daemon;
+    let port: number;
+    let identity: Identity;
+    const headers = { authorization: `Bearer ${TOKEN}` };
 
-    it('is served over TLS with its headers; without the service the error has its form', async () => {
+    beforeAll(async () => {
       const certificates = await Certificates.make(inFolder('certificates'));
-      const service = await startHere({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
-      const port = await unusedPort();
+      identity = await certificates.identity();
+      service = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
+      port = await unusedPort();
       const pem = join(certificates.of('balancer-1'), 'tls.pem');
-      const started = await start({ folder: inFolder(), port, service: service.port, pem });
-      proxy = started;
-      const send = fetchOver(await certificates.identity());
-      const url = `https://localhost:${port}`;
-      await eventually(async () => expect(await (await send(`${url}/readyz`)).text()).toBe('OK')).catch(
+      proxy = await start({ folder: inFolder(), port, service: service.port, pem });
+      await eventually(async () => expect(await (await send('/readyz')).text()).toBe('OK')).catch(
         (error: unknown) => {
-          throw new Error(`${String(error)}\n${started.output}`);
+          throw new Error(`${String(error)}\n${proxy.output}`);
         },
       );
+    });
+    afterAll(async () => {
+      await service.end();
+      await proxy.end();
+    });
 
+    const send = (path: string, init?: RequestInit) =>
+      fetchOver(identity)(`https://localhost:${port}${path}`, init);
+
+    it('is served over TLS with its headers', async () => {
       const create = () =>
-        send(url + TIME_LOGS, {
+        send(TIME_LOGS, {
           method: 'POST',
           headers: {
-            authorization: `Bearer ${TOKEN}`,
+            ...headers,
             'content-type': 'application/json',
             'idempotency-key': 'key',
             'x-request-id': 'mine',
@@ -177,108 +167,42 @@ for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startC
       expect([first!.get('x-request-id'), second!.get('idempotency-replayed')]).toEqual(['mine', 'true']);
       // Its Link header names them in each reference.
       const projects = Array.from({ length: 100 }, () => randomUUID()).join();
-      const headers = { authorization: `Bearer ${TOKEN}` };
-      const list = await send(`${url}${TIME_LOGS}?projectId=${projects}&page=2`, { headers });
+      const list = await send(`${TIME_LOGS}?projectId=${projects}&page=2`, { headers });
       expect([list.status, list.headers.get('link')?.split(projects)]).toEqual([
         200,
         Array(4).fill(expect.anything()),
       ]);
-
-      await service.end();
-      const error = await send(`${url}/readyz`);
-      expect([error.status, error.headers.get('retry-after'), error.headers.get('content-type')]).toEqual([
-        503,
-        '1',
-        'application/json; charset=utf-8',
-      ]);
-      expect(await error.json()).toEqual({
-        success: false,
-        error: 'SERVICE_UNAVAILABLE',
-        message: 'the service is unavailable at the moment; retry later',
-      });
     });
 
     it(`holds the answers to ${SLOW_CLIENTS} clients that read slowly, so that the service need not`, async () => {
-      const certificates = await Certificates.make(inFolder('certificates'));
-      const identity = await certificates.identity();
-      const service = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
-      const port = await unusedPort();
-      const pem = join(certificates.of('balancer-1'), 'tls.pem');
-      proxy = await start({ folder: inFolder(), port, service: service.port, pem });
-      const clients: SlowClient[] = [];
+      const memory = async () => (await measureProcess(service.child.pid!)).memory / 2 ** 20;
+      const clients: TLSSocket[] = [];
       try {
         await fillPage(database.url);
-        const headers = { authorization: `Bearer ${TOKEN}` };
         const page = `${service.url}${TIME_LOGS}?limit=${PAGE_ITEMS}`;
-        let length = 0;
         // Code is compiled, and the heap has grown.
-        for (let i = 0; i < 20; i++)
-          length = (await (await fetch(page, { headers })).arrayBuffer()).byteLength;
-        const before = await memoryOf(service.child.pid!);
+        for (let i = 0; i < 20; i++) await (await fetch(page, { headers })).arrayBuffer();
+        const before = await memory();
         let begun = 0;
         const begin = async () => {
           while (begun < SLOW_CLIENTS) clients.push(await readSlowly(port, identity, begun++));
         };
         await Promise.all(Array.from({ length: BEGINNING }, begin));
-        const after = await memoryOf(service.child.pid!);
+        const after = await memory();
         console.log(`${program}: ${before.toFixed()} to ${after.toFixed()} MB`);
         expect(after - before).toBeLessThan(MAX_MORE_MEMORY_MB);
-        // The service is not needed any more: the proxy has all pages.
-        await service.end();
-        for (const { finish } of clients.slice(0, SLOW_CLIENTS / ADDRESSES))
-          expect(await finish()).toBeGreaterThan(length);
       } finally {
-        for (const { leave } of clients) leave();
-        await service.end();
+        for (const client of clients) client.destroy();
       }
     });
+
+    it('answers in the form of all errors where the service is gone', async () => {
+      await service.end();
+      const error = await send('/readyz');
+      expect([error.status, error.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await error.json()).toEqual(
+        refusal('SERVICE_UNAVAILABLE', 'the service is unavailable at the moment; retry later'),
+      );
+    });
   });
 }
-
-/** `fetch` over HTTP/2 whose bodies are read only as fast as the test reads them. */
-async function fetchOverHttp2(url: string, init: RequestInit, identity: SecureClientSessionOptions) {
-  const { origin, pathname, search } = new URL(url);
-  const session = connect(origin, identity);
-  await once(session, 'connect');
-  const path = { ':path': pathname + search };
-  const outgoing = session.request({ ...path, ...Object.fromEntries(new Headers(init.headers)) });
-  outgoing.once('close', () => session.destroy());
-  const [headers] = (await once(outgoing, 'response')) as [IncomingHttpHeaders];
-  const named = Object.entries(headers).filter(([name]) => !name.startsWith(':'));
-  return new Response(Readable.toWeb(outgoing) as ReadableStream, {
-    headers: named.map(([name, value]) => [name, String(value)]),
-  });
-}
-
-describeWith('caddy', 'openssl')('an export behind Caddy, with the file that ships', () => {
-  const inFolder = useFolder('caddy-');
-
-  it('is rejected by the client if it is cut between two logs', async () => {
-    const server = createServer(({ url }, response) => {
-      const isCsv = url!.endsWith('format=csv');
-      const type = isCsv ? 'text/csv' : 'application/x-ndjson';
-      response.writeHead(200, { 'content-type': type, 'x-total-count': 2 });
-      response.write(isCsv ? 'id\n1\n' : '{"id":"1"}\n', () => response.destroy());
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const certificates = await Certificates.make(inFolder('certificates'));
-    const port = await unusedPort();
-    const pem = join(certificates.of('balancer-1'), 'tls.pem');
-    const { port: upstream } = server.address() as AddressInfo;
-    const proxy = await startCaddy({ folder: inFolder(), port, service: upstream, pem });
-    const identity = { ...(await certificates.identity()), servername: 'localhost' };
-    const client = new TimeLogClient({
-      baseUrl: `https://localhost:${port}`,
-      token: TOKEN,
-      fetch: (url, init) => fetchOverHttp2(url, init, identity),
-    });
-    try {
-      // Caddy 2.6 ends the response properly, so that only the number of logs tells; Caddy 2.7.6 cuts it.
-      for (const parts of [await client.exportCsv(), await client.export()])
-        await expect(Readable.from(parts).toArray()).rejects.toMatchObject({ code: 'NO_ANSWER' });
-    } finally {
-      server.close();
-      await proxy.end();
-    }
-  });
-});

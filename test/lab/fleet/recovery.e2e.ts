@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { eventually } from '../eventually.js';
+import { eventually } from '../../support/eventually.js';
 import type { Follower } from '../faults/support/follower.js';
 import { firstColumn } from '../../support/postgres-cluster.js';
 import { Clients } from './clients.js';

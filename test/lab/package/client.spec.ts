@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { useDirectory } from './directory.js';
+import { useFolder } from '../../support/fixtures.js';
 import { node, packWorkspace, run } from './run.js';
 import { unpacked } from './tarball.js';
 
@@ -32,12 +31,12 @@ console.log(error instanceof TimeLogError && error.code);
 `;
 
 describe('the package of the client', () => {
-  const directory = useDirectory();
+  const inFolder = useFolder('time-logs-');
   let tarball: string;
   let service: Server;
 
   beforeAll(async () => {
-    tarball = await packWorkspace('@time-logs/client', directory.path);
+    tarball = await packWorkspace('@time-logs/client', inFolder());
     service = createServer((_request, response) => {
       const page = { success: true, data: [], meta: { total: 7, page: 1, limit: 1 } };
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
@@ -62,20 +61,20 @@ describe('the package of the client', () => {
 
   it('works by its name in an empty directory, compiled by a stock tsc, and brings no other package', async () => {
     const { port } = service.address() as AddressInfo;
-    await writeFile(join(directory.path, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    await run('npm', [...OFFLINE, tarball], directory.path);
-    await writeFile(join(directory.path, 'program.ts'), PROGRAM.replace('BASE', `http://127.0.0.1:${port}`));
+    await writeFile(inFolder('package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await run('npm', [...OFFLINE, tarball], inFolder());
+    await writeFile(inFolder('program.ts'), PROGRAM.replace('BASE', `http://127.0.0.1:${port}`));
     const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
-    await node('node_modules/typescript/bin/tsc', [...options, 'program.ts'], directory.path);
-    expect(await run(process.execPath, ['program.js'], directory.path)).toBe('7\nFORBIDDEN\n');
+    await node('node_modules/typescript/bin/tsc', [...options, 'program.ts'], inFolder());
+    expect(await run(process.execPath, ['program.js'], inFolder())).toBe('7\nFORBIDDEN\n');
     // As the Jest of a CommonJS project loads it.
     const required = `
       const error = new (require('@time-logs/client').TimeLogError)('NO_ANSWER', 'required');
       import('@time-logs/client').then(({ TimeLogError }) =>
         console.log(error.message, error.constructor === TimeLogError, error instanceof TimeLogError));`;
     const asCommonJs = ['--no-experimental-require-module', '--input-type=commonjs', '--eval', required];
-    expect(await run(process.execPath, asCommonJs, directory.path)).toBe('required false true\n');
-    const packages = await readdir(join(directory.path, 'node_modules'));
+    expect(await run(process.execPath, asCommonJs, inFolder())).toBe('required false true\n');
+    const packages = await readdir(inFolder('node_modules'));
     expect(packages.filter((name) => !name.startsWith('.'))).toEqual(['@time-logs']);
   });
 });

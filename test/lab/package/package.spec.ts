@@ -1,19 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { useDirectory } from './directory.js';
+import { useFolder } from '../../support/fixtures.js';
 import { packLib, PROJECT } from './run.js';
 import { type Manifest, manifestIn, unpacked } from './tarball.js';
 
 describe('the package for hosts', () => {
-  const directory = useDirectory();
+  const inFolder = useFolder('time-logs-');
   let tarball: string;
   let contents: ReadonlyMap<string, string>;
   let files: string[];
   let manifest: Manifest;
 
   beforeAll(async () => {
-    tarball = await packLib(directory.path);
+    tarball = await packLib(inFolder());
     contents = await unpacked(tarball);
     files = [...contents.keys()];
     manifest = manifestIn(contents);
@@ -118,7 +118,7 @@ describe('the package for hosts', () => {
   });
 
   it('is the same, byte for byte, when it is made again', async () => {
-    const again = await packLib(join(directory.path, 'again'));
+    const again = await packLib(inFolder('again'));
     expect((await readFile(again)).equals(await readFile(tarball))).toBe(true);
   });
 });

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { sendRaw } from '../../support/raw-http.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { TIME_LOGS } from '../../support/requests.js';
-import { eventually } from '../eventually.js';
-import { filesOf, memoryOf } from '../faults/support/process-usage.js';
+import { eventually } from '../../support/eventually.js';
+import { measureProcess } from '../bench/measure.js';
 import { TOKEN, underWrites } from '../faults/support/service-under-writes.js';
 import { killBackend, useCluster } from '../faults/support/use-cluster.js';
 
@@ -93,7 +94,8 @@ it(`a service holds after ${MINUTES} minutes with a fault every 20 seconds what 
       const ours = `select from pg_stat_activity where application_name = 'time-logs'`;
       const connections = (await queryOnce(url, ours)).length;
       const { pid } = service.child;
-      return { memory: Math.round(await memoryOf(pid!)), files: await filesOf(pid!), connections };
+      const [{ memory }, files] = [await measureProcess(pid!), await readdir(`/proc/${pid}/fd`)];
+      return { memory: Math.round(memory / 2 ** 20), files: files.length, connections };
     };
     /** Loads the service with all kinds of clients for some minutes; what it holds when they have gone. */
     const load = async (from: number, to: number) => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { queryOnce } from '../../../support/postgres-cluster.js';
-import { eventually } from '../../eventually.js';
+import { eventually } from '../../../support/eventually.js';
 import { LOG } from '../../../support/requests.js';
 import { ask } from './ask.js';
 

@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as TlsAgent, request as requestOverTls } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WAIT_LIMIT } from '../../eventually.js';
+import { WAIT_LIMIT } from '../../../support/eventually.js';
 import type { AnsweredLog, IntendedLog, Ledger, Outcome } from './ledger.js';
 
 /** The delay of a writer before it tries again: short, so that an outage meets many requests. */

@@ -1,1 +1,0 @@
-export { eventually, WAIT_LIMIT } from '../support/eventually.js';
