@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { endProcess } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { environment } from '../../support/environment.js';
 
@@ -18,32 +19,21 @@ export interface Broker {
   stop(): Promise<void>;
 }
 
-/** A NATS server that can be stopped in the midst of its work. */
-export interface Nats extends Broker {
-  freeze(): void;
-  thaw(): void;
-  kill(): Promise<void>;
-}
-
 /**
  * Starts NATS, on a port that may be given to start it again; with JetStream where it has a folder for its streams, and
- * settings of the server's file, which lies in it.
+ * with further arguments.
  */
-export async function startNats(port?: number, streams?: string, settings?: string): Promise<Nats> {
+export async function startNats(port?: number, streams?: string, args: string[] = []): Promise<Broker> {
   const chosen = port ?? (await unusedPort());
-  const args = ['-a', '127.0.0.1', '-p', String(chosen), ...(streams ? ['-js', '-sd', streams] : [])];
-  if (streams && settings) {
-    await writeFile(join(streams, 'nats.conf'), settings);
-    args.push('-c', join(streams, 'nats.conf'));
-  }
-  const child = spawn('nats-server', args, { stdio: 'ignore' });
+  const folder = streams ? ['-js', '-sd', streams] : [];
+  const all = ['-a', '127.0.0.1', '-p', String(chosen), ...folder, ...args];
+  const child = spawn('nats-server', all, { stdio: 'ignore' });
   await reached(chosen, child);
   return {
     url: `nats://127.0.0.1:${chosen}`,
-    freeze: () => child.kill('SIGSTOP'),
-    thaw: () => child.kill('SIGCONT'),
-    kill: () => end(child, 'SIGKILL'),
-    stop: () => end(child),
+    stop: async () => {
+      await endProcess(child);
+    },
   };
 }
 
@@ -53,8 +43,8 @@ export interface Rabbit extends Broker {
   control(...args: string[]): Promise<unknown>;
 }
 
-/** Starts RabbitMQ with files and settings of its own, on a port that may be given to start it again. */
-export async function startRabbit(chosen?: number, settings = ''): Promise<Rabbit> {
+/** Starts RabbitMQ with files of its own, on a port that may be given to start it again. */
+export async function startRabbit(chosen?: number): Promise<Rabbit> {
   const home = await mkdtemp(join(tmpdir(), 'rabbit-'));
   const [port, distribution, names] = [
     chosen ?? (await unusedPort()),
@@ -70,11 +60,10 @@ export async function startRabbit(chosen?: number, settings = ''): Promise<Rabbi
     RABBITMQ_MNESIA_BASE: join(home, 'mnesia'),
     RABBITMQ_LOG_BASE: join(home, 'log'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'plugins'),
-    RABBITMQ_CONFIG_FILE: join(home, 'rabbitmq.conf'),
+    RABBITMQ_CONFIG_FILE: join(home, 'none'),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     ERL_EPMD_PORT: String(names),
   });
-  await writeFile(join(home, 'rabbitmq.conf'), settings);
   // The register of names of Erlang, on a port of its own: RabbitMQ would start one that nobody ends.
   const epmd = spawn('epmd', ['-port', String(names), '-address', '127.0.0.1'], { stdio: 'ignore' });
   await reached(names, epmd);
@@ -85,8 +74,8 @@ export async function startRabbit(chosen?: number, settings = ''): Promise<Rabbi
     url: `amqp://guest:guest@127.0.0.1:${port}`,
     control: (...args) => promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', args, { env }),
     stop: async () => {
-      await end(child);
-      await end(epmd);
+      await endProcess(child);
+      await endProcess(epmd);
       await rm(home, { recursive: true, force: true });
     },
   };
@@ -105,10 +94,4 @@ async function reached(port: number, child: ChildProcess): Promise<void> {
     if (child.exitCode !== null || Date.now() > limit) throw new Error('the broker did not start');
     await delay(100);
   }
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill(signal);
-  await once(child, 'exit');
 }

@@ -1,15 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectNats } from '@nats-io/transport-node';
-import { expect } from '@jest/globals';
 import { type Channel, connect as connectRabbit, type ConsumeMessage } from 'amqplib';
-import { eventually } from '../../support/eventually.js';
 import type { CloudEvent } from '../../../src/feed/index.js';
-import type { RelayHost } from '../../events/relay-host.js';
-import { expectedLog } from '../../support/expected-logs.js';
-
-/** The values of a log, except its project. */
-export const WORK = { duration: 1.5, description: 'Schrieb Prüfungen 😀', date: '2026-01-31' };
 
 /** An event as a broker hands it over. */
 export interface Delivery {
@@ -102,44 +94,3 @@ export class EventQueue {
     }
   }
 }
-
-/**
- * Records, corrects and deletes a log, each when the event before has come, and expects the three events, the first
- * with all that a broker has of it.
- */
-export async function expectEventsOfOneLog(
-  host: RelayHost,
-  arrived: (count: number) => Promise<readonly Delivery[]>,
-): Promise<void> {
-  const { timeLogs } = host;
-  const projectId = randomUUID();
-  const { id, createdAt } = await timeLogs.record({ ...WORK, projectId });
-  const [first] = await arrived(1);
-  const time = createdAt.toISOString();
-  expect(first).toEqual({
-    id: expect.stringMatching(new RegExp(`^[1-9]\\d*-${id}$`)),
-    contentType: 'application/cloudevents+json',
-    event: {
-      specversion: '1.0',
-      id: first!.id,
-      source: '/api/v1/time-logs',
-      type: 'time-log.created',
-      subject: projectId,
-      time,
-      datacontenttype: 'application/json',
-      data: expectedLog({ ...WORK, projectId }, { id, createdAt: time }),
-    },
-  });
-  await timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
-  await arrived(2);
-  await timeLogs.delete(id);
-  expect((await arrived(3)).slice(1).map(({ event }) => event)).toMatchObject([
-    { type: 'time-log.corrected', data: { id, duration: 2 } },
-    { type: 'time-log.deleted', method: 'DELETE', subject: projectId, data: { id, projectId } },
-  ]);
-  expect(host.lines).toEqual([]);
-}
-
-/** Resolves when a host has logged these lines about its events, and no others. */
-export const logged = (host: RelayHost, ...lines: unknown[]) =>
-  eventually(() => expect(host.lines).toEqual(lines));

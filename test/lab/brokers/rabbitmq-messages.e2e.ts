@@ -1,178 +1,216 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { connect } from 'amqplib';
-import { eventually } from '../../support/eventually.js';
-import { LOG } from '../../support/requests.js';
-import { type Rabbit, startRabbit } from './brokers.js';
-import { unusedPort } from '../../support/unused-port.js';
-import { describeWith } from '../describe-with.js';
-import { startSender } from './rabbitmq-sender.js';
-import { outcomeOf, overHttp, overTransport } from '../../messages/test-clients.js';
-import { describeFaults } from './faults.contract.js';
-import { closingAfterEach } from './opened.js';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
+import { InFlightMessages } from '../../../src/messages/in-flight-messages.js';
+import { TimeLogService } from '../../../src/time-log/application/time-log.service.js';
+import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
+import { TimeLog } from '../../../src/time-log/index.js';
 import { startMessageHost, waitForLine } from '../../messages/host.js';
-import { describeMessages } from '../../messages/messages.contract.js';
+import { type Outcome, outcomeOf, overHttp, overTransport } from '../../messages/test-clients.js';
+import { eventually } from '../../support/eventually.js';
+import { newGate } from '../../support/gate.js';
+import { LOG } from '../../support/requests.js';
+import { describeWith } from '../describe-with.js';
+import { BrokerProxy } from '../faults/support/broker-proxy.js';
+import { type Rabbit, startRabbit } from './brokers.js';
+import { closingAfterEach } from './opened.js';
 
-const CONNECTED = /^messages: connected to amqp:[/]{2}127[.]0[.]0[.]1:\d+$/;
-const AWAY =
-  /^error: messages: amqp:[/]{2}127[.]0[.]0[.]1:\d+ is out of reach [(].*(ECONNREFUSED|CONNECTION.FORCED).*[)]; HTTP is not affected$/;
-const REFUSED =
-  /^error: messages: amqp:[/]{2}127[.]0[.]0[.]1:\d+ refuses the queue time-logs: delete it if it was declared with other arguments than durable, or allow the user of MESSAGES_URL to declare and read it$/;
-const DELETED =
-  /^error: messages: amqp:[/]{2}127[.]0[.]0[.]1:\d+ has deleted the queue time-logs, or stopped delivering from it; the service declares it again$/;
+/** Class and method of basic.publish (AMQP 0-9-1, section 1.8.3.7), with which an answer begins. */
+const PUBLISH = Buffer.from([0, 60, 0, 40]);
+const DIRECT = 'amq.rabbitmq.reply-to';
+const SUCCESS = { answer: { success: true } };
+/** The messages that one process has in progress; others wait. */
+const IN_PROGRESS = 400;
+const LINES = {
+  connected: /^messages: connected to amqp:[/]{2}127[.]0[.]0[.]1:\d+$/,
+  refused:
+    /^error: messages: \S+ refuses the queue time-logs: delete it if it was declared with other arguments than durable, or allow the user of MESSAGES_URL to declare and read it$/,
+  deleted:
+    /^error: messages: \S+ has deleted the queue time-logs, or stopped delivering from it; the service declares it again$/,
+};
+const LIST = { pattern: 'time-log.list.v1', data: { accessToken: 'reader' } };
 
-const LIST = Buffer.from(
-  JSON.stringify({ id: '1', pattern: 'time-log.list.v1', data: { accessToken: 'reader' } }),
-);
-
-const clientOf = (url: string) =>
-  ClientProxyFactory.create({ transport: Transport.RMQ, options: { urls: [url], queue: 'time-logs' } });
-
-/** Whether somebody takes messages from the queue. */
-async function hasConsumer(url: string): Promise<boolean> {
-  const connection = await connect(url);
-  const channel = await connection.createChannel();
-  channel.on('error', () => undefined);
-  const consumers = await channel.checkQueue('time-logs').then(
-    ({ consumerCount }) => consumerCount,
-    () => 0,
-  );
-  await connection.close();
-  return consumers > 0;
-}
-
-const opened = closingAfterEach();
-const startHost = async (url: string) => opened(await startMessageHost(url));
-const openSender = async (url: string) => opened(await startSender(url));
-const openClient = (url: string) => opened(clientOf(url));
-
-describeWith('rabbitmq-server')('with RabbitMQ', () => {
+describeWith('rabbitmq-server')('messages over RabbitMQ', () => {
   let broker: Rabbit;
   beforeAll(async () => {
     broker = await startRabbit();
   });
   afterAll(() => broker.stop());
 
-  describeMessages('RabbitMQ', async () => {
-    const host = await startMessageHost(broker.url);
-    const proxy = clientOf(broker.url);
+  const opened = closingAfterEach();
+  const startHost = async (url: string, limits = {}) =>
+    opened(await startMessageHost(url, undefined, limits));
+
+  /** Opens a connection of somebody who sends bytes to the queue of the service. */
+  async function openSender(url: string) {
+    const connection: ChannelModel = opened(await connect(url));
+    connection.on('error', () => undefined);
+    const channel: Channel = await connection.createChannel();
+    await channel.assertQueue('time-logs');
+    const waiting = new Map<string, (answer: Outcome) => void>();
+    const take = (answer: { content: Buffer; properties: { correlationId?: string } } | null) =>
+      waiting.get(answer?.properties.correlationId ?? '')?.(outcomeOf(answer!.content.toString()));
+    await channel.consume(DIRECT, take, { noAck: true });
     return {
-      testClient: overTransport(proxy),
-      proxy,
-      close: async () => {
-        await proxy.close();
-        await host.close();
-      },
+      channel,
+      ask: (message: object) =>
+        new Promise<Outcome>((resolve) => {
+          const correlationId = randomUUID();
+          waiting.set(correlationId, resolve);
+          const content = Buffer.from(JSON.stringify({ id: '1', ...message }));
+          channel.sendToQueue('time-logs', content, { replyTo: DIRECT, correlationId });
+        }),
+      /** How many messages the broker has not given to anybody. */
+      left: async () => (await channel.checkQueue('time-logs')).messageCount,
     };
+  }
+
+  describe.each(['classic', 'quorum'])('that wait in a %s queue', (type) => {
+    let url: string;
+    let sender: Awaited<ReturnType<typeof openSender>>;
+    beforeAll(async () => {
+      await broker.control('add_vhost', type, '--default-queue-type', type);
+      await broker.control('set_permissions', '-p', type, 'guest', '.*', '.*', '.*');
+      url = `${broker.url}/${type}`;
+    });
+    beforeEach(async () => {
+      sender = await openSender(url);
+    });
+    const openProxy = async () => opened(await BrokerProxy.before(broker.url), (proxy) => proxy.takeAway());
+
+    /** Starts a host whose records wait for a gate, and sends it 100 messages more than it begins. */
+    async function hold(at = url) {
+      const host = await startHost(at, { deadline: 600_000 });
+      const service = host.app.get(TimeLogService);
+      const recordNow = service.record.bind(service);
+      const gate = newGate();
+      // A host that ends waits for what is under way.
+      opened(gate, () => gate.open());
+      const spy = jest.spyOn(service, 'record').mockImplementation(async (...args) => {
+        await gate.opened;
+        return recordNow(...args);
+      });
+      const outcomes: Outcome[] = [];
+      for (let number = 0; number < IN_PROGRESS + 100; number++) {
+        const timeLog = { ...LOG, description: `log ${number}` };
+        const message = { pattern: 'time-log.record.v1', data: { accessToken: 'worker', timeLog } };
+        void sender.ask(message).then((outcome) => outcomes.push(outcome));
+      }
+      await eventually(() => expect(spy).toHaveBeenCalledTimes(IN_PROGRESS));
+      const allRecorded = async () => {
+        await eventually(() => expect(outcomes).toHaveLength(IN_PROGRESS + 100));
+        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
+      };
+      return { gate, host, outcomes, spy, allRecorded };
+    }
+
+    it('go back when a host ends, but for those that it has begun, which it answers', async () => {
+      const { gate, host, outcomes, allRecorded } = await hold();
+      // The first step of a shutdown. The last one, which closes the connection, would bring them back in any case.
+      const drained = host.app.get(InFlightMessages).drain();
+      await eventually(async () => expect(await sender.left()).toBe(100));
+      gate.open();
+      await eventually(() => expect(outcomes).toHaveLength(IN_PROGRESS));
+      await drained;
+      await host.close();
+      await startHost(url);
+      await allRecorded();
+    });
+
+    it('go back where the connection of a host is lost, and are recorded once', async () => {
+      const proxy = await openProxy();
+      const { gate, spy, allRecorded } = await hold(`${proxy.url(broker.url)}/${type}`);
+      await proxy.takeAway();
+      await eventually(async () => expect(await sender.left()).toBe(100));
+      gate.open();
+      await proxy.restore();
+      await allRecorded();
+      expect(spy).toHaveBeenCalledTimes(IN_PROGRESS + 100);
+    });
+
+    it('are answered over the next connection where one is lost with the answer', async () => {
+      const proxy = await openProxy();
+      const { gate, spy, allRecorded } = await hold(`${proxy.url(broker.url)}/${type}`);
+      const cut = proxy.cutAt(PUBLISH, 1);
+      gate.open();
+      await allRecorded();
+      expect([cut.count, spy.mock.calls.length]).toEqual([1, IN_PROGRESS + 100]);
+    });
   });
 
-  describeFaults('RabbitMQ', () => ({
-    url: broker.url,
-    newClient: () => clientOf(broker.url),
-  }));
+  it('are refused where the answer is more than RabbitMQ 4 takes, and the next one is answered', async () => {
+    const host = await startHost(broker.url);
+    const sender = await openSender(broker.url);
+    const log = TimeLog.record({ ...LOG, description: 'x'.repeat(5_000) }, randomUUID());
+    const list = { items: itemsOf(Array<TimeLog>(4_000).fill(log)), total: 4_000 };
+    jest.spyOn(host.app.get(TimeLogService), 'items').mockResolvedValueOnce(list);
+    expect(await sender.ask(LIST)).toMatchObject({ error: { error: 'PAYLOAD_TOO_LARGE' } });
+    expect(await sender.ask(LIST)).toMatchObject(SUCCESS);
+  });
 
-  it('logs a queue that others have made, and takes messages when it or its own was deleted', async () => {
-    const connection = opened(await connect(broker.url));
-    connection.on('error', () => undefined);
-    const channel = await connection.createChannel();
+  it('come again after their queue was refused, or deleted, which is one line each', async () => {
+    const { channel } = await openSender(broker.url);
     await channel.deleteQueue('time-logs');
     await channel.assertQueue('time-logs', { durable: false });
     const host = await startHost(broker.url);
-    await waitForLine(host, REFUSED);
+    await waitForLine(host, LINES.refused);
     expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
     await channel.deleteQueue('time-logs');
-    await waitForLine(host, CONNECTED);
+    await waitForLine(host, LINES.connected);
     await channel.deleteQueue('time-logs');
-    await eventually(async () => expect(await hasConsumer(broker.url)).toBe(true));
-    const client = openClient(broker.url);
-    expect(await overTransport(client).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
-    const lines = [REFUSED, CONNECTED, DELETED, CONNECTED];
+    const lines = [LINES.refused, LINES.connected, LINES.deleted, LINES.connected];
     await eventually(() => expect(host.lines).toEqual(lines.map((line) => expect.stringMatching(line))));
+    expect(await (await openSender(broker.url)).ask(LIST)).toMatchObject(SUCCESS);
   });
 
-  it('is an error with its own words where it lets nobody in, and without the password', async () => {
-    const host = await startHost(broker.url.replace('guest:guest', 'guest:wrong'));
-    await waitForLine(host, /./);
-    expect(host.lines).toEqual([
-      expect.stringMatching(
-        /^error: messages: amqp:[/]{2}127[.]0[.]0[.]1:\d+ is out of reach [(].*ACCESS.REFUSED.*[)]; HTTP is not affected$/,
-      ),
-    ]);
-    expect(host.lines.join()).not.toContain('wrong');
-  });
-
-  it('answers to queues that the broker has named, and to no others', async () => {
+  it('are answered to queues that the broker has named, and to no others', async () => {
     const host = await startHost(broker.url);
-    const connection = opened(await connect(broker.url));
-    const channel = await connection.createChannel();
+    const { channel, left } = await openSender(broker.url);
     await channel.assertQueue('events');
     const { queue } = await channel.assertQueue('', { exclusive: true });
+    const content = Buffer.from(JSON.stringify({ id: '1', ...LIST }));
     for (const replyTo of ['events', queue])
-      channel.sendToQueue('time-logs', LIST, { replyTo, correlationId: replyTo });
+      channel.sendToQueue('time-logs', content, { replyTo, correlationId: replyTo });
     const answer = await eventually(
       async () => (await channel.get(queue, { noAck: true })) || Promise.reject(new Error('none')),
     );
     expect(answer.properties.correlationId).toBe(queue);
-    expect(outcomeOf(answer.content.toString())).toHaveProperty('answer');
+    expect(outcomeOf(answer.content.toString())).toMatchObject(SUCCESS);
     expect((await channel.checkQueue('events')).messageCount).toBe(0);
     expect(host.lines).toContain(
       'error: messages: a message was refused: its reply address must be amq.rabbitmq.reply-to.* or amq.gen-*',
     );
     await host.close();
-    expect((await channel.checkQueue('time-logs')).messageCount).toBe(0);
+    expect(await left()).toBe(0);
   });
 
   it.each([
     { noAck: true, acknowledges: false },
     { noAck: false, acknowledges: true },
-  ])('takes messages in a host with a transport of its own: %j', async ({ noAck, acknowledges }) => {
+  ])('are taken by a host with a transport of its own: %j', async ({ noAck, acknowledges }) => {
+    const options = { urls: [broker.url], queue: 'time-logs', noAck };
     const host = opened(
       await startMessageHost(
         broker.url,
         async (app) => {
-          const options = { urls: [broker.url], queue: 'time-logs', noAck };
           await app.connectMicroservice({ transport: Transport.RMQ, options }).listen();
         },
         {},
         acknowledges,
       ),
     );
-    const testClient = overTransport(openClient(broker.url));
+    const client = opened(
+      ClientProxyFactory.create({ transport: Transport.RMQ, options: { ...options, noAck: true } }),
+    );
     for (let sent = 0; sent < 2; sent++) {
-      expect(await testClient.list({ accessToken: 'bad' })).toMatchObject({
+      expect(await overTransport(client).list({ accessToken: 'bad' })).toMatchObject({
         error: { error: 'UNAUTHORIZED' },
       });
-      expect(await testClient.list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
+      expect(await overTransport(client).list({ accessToken: 'reader' })).toMatchObject(SUCCESS);
     }
     await host.close();
     // The broker takes back messages without an acknowledgement.
     expect(await (await openSender(broker.url)).left()).toBe(0);
-  });
-
-  it('goes on after messages without an address for an answer', async () => {
-    await startHost(broker.url);
-    const sender = await openSender(broker.url);
-    for (const bytes of [Buffer.from('{'), LIST]) sender.tell(bytes);
-    expect(outcomeOf(await sender.ask(LIST))).toHaveProperty('answer');
-  });
-});
-
-describeWith('rabbitmq-server')('a RabbitMQ that is away', () => {
-  it('is waited for at the start and later, with one line when it goes and one when it returns', async () => {
-    const port = await unusedPort();
-    const host = await startHost(`amqp://guest:guest@127.0.0.1:${port}`);
-    await waitForLine(host, AWAY);
-    expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
-    const first = opened(await startRabbit(port), (rabbit) => rabbit.stop());
-    await waitForLine(host, CONNECTED);
-    await first.stop();
-    await waitForLine(host, AWAY, 2);
-    const second = opened(await startRabbit(port), (rabbit) => rabbit.stop());
-    await waitForLine(host, CONNECTED, 2);
-    const client = openClient(second.url);
-    expect(await overTransport(client).record({ accessToken: 'worker', timeLog: LOG })).toMatchObject({
-      answer: { success: true },
-    });
-    expect(host.lines).toEqual([AWAY, CONNECTED, AWAY, CONNECTED].map((line) => expect.stringMatching(line)));
   });
 });
