@@ -6,8 +6,7 @@ import {
   type ExportService,
   type LogsOfMoment,
 } from '../../src/export/index.js';
-import { logResponse } from '../../src/time-log/index.js';
-import type { TimeLog } from '../support/storage.js';
+import { logResponse, type TimeLog } from '../../src/time-log/index.js';
 
 /** Returns all logs of an export. */
 export async function logsOf({ pages }: LogsOfMoment): Promise<TimeLog[]> {

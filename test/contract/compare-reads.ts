@@ -2,19 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { type Grouping, GROUPINGS, type GroupSum, type Sum, type Totals } from '../../src/totals/index.js';
 import {
+  ALL_PROJECTS,
   type Attributes,
   attributesIn,
   type AttributeValues,
   haveValues,
   normalizedValues,
+  PageRequest,
+  Period,
+  TimeLog,
   type TimeLogAccess,
   type TimeLogFilter,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
 import { newLog } from './sample-logs.js';
-import { ALL_PROJECTS, type DataSource, PageRequest, Period, TimeLog } from '../support/storage.js';
+import type { DataSource } from 'typeorm';
 import { logsOf } from './compare-export.js';
-import type { Store } from './use-repository.js';
+import type { Store } from '../support/storage.js';
 
 export const [ONE, OTHER] = [randomUUID(), randomUUID()].sort() as [string, string];
 const EMPTY = randomUUID();

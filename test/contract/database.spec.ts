@@ -2,16 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { eventually } from '../support/eventually.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
 import { queryOnce } from '../support/postgres-cluster.js';
-import {
-  connectionOptions,
-  Database,
-  DataSource,
-  isRowError,
-  Logger,
-  PreparedStatement,
-  plainOptions,
-  TextStatement,
-} from '../support/storage.js';
+import { connectionOptions, plainOptions } from '../../src/database/setup/index.js';
+import { Database, isRowError, PreparedStatement, TextStatement } from '../../src/database/index.js';
+import { DataSource } from 'typeorm';
+import { Logger } from '@nestjs/common';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const ISOLATION = `current_setting('transaction_isolation')`;

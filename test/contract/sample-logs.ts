@@ -1,7 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { IdempotencyKey, TimeLogValues, TimeLogWrites } from '../../src/time-log/index.js';
+import {
+  type IdempotencyKey,
+  TimeLog,
+  type TimeLogValues,
+  type TimeLogWrites,
+} from '../../src/time-log/index.js';
 import { fingerprintOf } from '../../src/time-log/domain/idempotency-key.js';
-import { TimeLog } from '../support/storage.js';
 
 let lastId = 0x019c_1370_0000;
 

@@ -2,20 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { eventually } from '../support/eventually.js';
-import {
-  connectionOptions,
-  DataSource,
-  entities,
-  limits,
-  Logger,
-  migrate,
-  migrations,
-  plainOptions,
-  timeLogMigrations,
-  useDatabase,
-} from '../support/storage.js';
+import { connectionOptions, migrate, plainOptions } from '../../src/database/setup/index.js';
+import { entities, migrations } from '../../src/app.module.js';
+import { Logger } from '@nestjs/common';
+import { timeLogMigrations } from '../../src/time-log/index.js';
+import { limits, useDatabase } from '../support/storage.js';
 import { withSql } from '../support/backup-rows.js';
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadVersion03 } from '../upgrade/version-0-3.js';

@@ -1,19 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  ALL_PROJECTS,
   type Attributes,
   type AttributeValues,
   normalizedValues,
+  PageRequest,
+  Period,
+  TimeLog,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
 import type { TimeLogEvent } from '../../src/feed/index.js';
 import { CSV_COLUMNS, EXPORT_FORMATS, ExportService } from '../../src/export/index.js';
 import { eventually } from '../support/eventually.js';
 import { LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
-import { ALL_PROJECTS, PageRequest, Period, SchemaAttributes, TimeLog } from '../support/storage.js';
+import { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
 import { compareExport } from './compare-export.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
-import { useRepository } from './use-repository.js';
+import { useStore } from '../support/storage.js';
 
 const PAGE = PageRequest.of(1, 50);
 
@@ -62,7 +66,7 @@ const FILTERS: [AttributeValues | undefined, AttributeValues | undefined][] = [
 ];
 
 describe('attributes in the store', () => {
-  const store = useRepository(ANY_ATTRIBUTES);
+  const store = useStore(ANY_ATTRIBUTES);
 
   const corrected = (log: TimeLog, attributes?: Attributes, values?: Partial<TimeLogValues>) =>
     TimeLog.record({ ...normalizedValues(log), ...values, attributes }, log.id);

@@ -3,22 +3,19 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { LOG } from '../support/requests.js';
 import {
   ALL_PROJECTS,
-  connectionOptions,
-  Database,
-  type DataSource,
-  LONG_QUEUE_LIMITS,
-  longLimits as limits,
-  newIds,
   PageRequest,
   Period,
   type TimeLog,
   timeLogEntities,
   TimeLogService,
   TypeOrmTimeLogRepository,
-  useDatabase,
-} from '../support/storage.js';
+} from '../../src/time-log/index.js';
+import { connectionOptions } from '../../src/database/setup/index.js';
+import { Database } from '../../src/database/index.js';
+import type { DataSource } from 'typeorm';
+import { LONG_QUEUE_LIMITS, longLimits as limits, newIds, useDatabase } from '../support/storage.js';
 import { keyOfBatch, keyOfLog, newLog, recordAllOnce, recordOnce } from './sample-logs.js';
-import { useRepository } from './use-repository.js';
+import { useStore } from '../support/storage.js';
 
 const newKey = () => ({ caller: 'ada', text: randomUUID() });
 
@@ -149,7 +146,7 @@ describe('batches in PostgreSQL', () => {
 const REUSED = { code: 'IDEMPOTENCY_KEY_REUSED' };
 
 describe('the store adds a batch', () => {
-  const store = useRepository();
+  const store = useStore();
   const idsOf = (logs: readonly TimeLog[]) => logs.map(({ id }) => id);
   const newKey = () => ({ caller: randomUUID(), text: 'key' });
   const newBatch = (projectId: string, ...durations: number[]) =>

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import { normalizedValues, type TimeLogValues } from '../../src/time-log/index.js';
+import {
+  ALL_PROJECTS,
+  normalizedValues,
+  PageRequest,
+  Period,
+  TimeLog,
+  type TimeLogValues,
+} from '../../src/time-log/index.js';
 import { DIFFERENCES, keyOfLog, newLog, recordOnce, VALUES } from './sample-logs.js';
-import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
-import { useRepository } from './use-repository.js';
+import { useStore } from '../support/storage.js';
 
 const ALL = PageRequest.of(1, 1000);
 const CHANGED = { code: 'PRECONDITION_FAILED' };
 
 describe('corrections and deletions', () => {
-  const store = useRepository();
+  const store = useStore();
   /** Expects the logs of a project, newest first, with their count and sum. */
   async function expectLogs(projectId: string, logs: readonly TimeLog[], duration: string): Promise<void> {
     const filter = { projectIds: [projectId], period: Period.of() };

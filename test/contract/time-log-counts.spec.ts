@@ -1,16 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { QueryRunner } from 'typeorm';
-import {
-  whileRepeating,
-  Database,
-  DataSource,
-  migrate,
-  migrations,
-  plainOptions,
-  TimeLogCounts,
-  untilWaiting,
-  useDatabase,
-} from '../support/storage.js';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { Database } from '../../src/database/index.js';
+import { migrate, plainOptions } from '../../src/database/setup/index.js';
+import { migrations } from '../../src/app.module.js';
+import { TimeLogCounts } from '../../src/time-log/index.js';
+import { untilWaiting, useDatabase, whileRepeating } from '../support/storage.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { loadVersion03 } from '../upgrade/version-0-3.js';
 

@@ -9,12 +9,12 @@ import {
 import { parseEventId } from '../../src/feed/index.js';
 import { eventually } from '../support/eventually.js';
 import { LONG_TEXTS, newLog, NUMBERS, TEXTS } from './sample-logs.js';
-import { ALL_PROJECTS, Period } from '../support/storage.js';
+import { ALL_PROJECTS, Period } from '../../src/time-log/index.js';
 import { compareExport, logsOf } from './compare-export.js';
-import { useRepository } from './use-repository.js';
+import { useStore } from '../support/storage.js';
 
 describe('exports', () => {
-  const store = useRepository();
+  const store = useStore();
   const run = <T>(request: Partial<ExportRequest>, use: (logs: LogsOfMoment) => Promise<T>) =>
     store.exports.export({ filter: { period: Period.of() }, access: ALL_PROJECTS, ...request }, use);
 

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import type { TimeLogEvent } from '../../src/feed/index.js';
+import {
+  parseEventId,
+  TimeLogDeletions,
+  type TimeLogEvent,
+  type TypeOrmFeedRepository,
+} from '../../src/feed/index.js';
 import {
   ALL_PROJECTS,
-  Database,
-  type DataSource,
-  keepTimeLogPositions,
   OldTimeLogs,
-  parseEventId,
   TimeLog,
   TimeLogCounts,
-  TimeLogDeletions,
-  type TypeOrmFeedRepository,
   type TypeOrmTimeLogRepository,
-  useDatabase,
-} from '../support/storage.js';
+} from '../../src/time-log/index.js';
+import { Database } from '../../src/database/index.js';
+import type { DataSource } from 'typeorm';
+import { keepTimeLogPositions } from '../../src/feed/infrastructure/keep-time-log-positions.js';
+import { useDatabase } from '../support/storage.js';
 
 const [PROJECT, OTHER] = [randomUUID(), randomUUID()];
 const GONE = {

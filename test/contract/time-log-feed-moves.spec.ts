@@ -1,17 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import type { FeedCursor } from '../../src/feed/index.js';
-import {
-  connectionOptions,
-  Database,
-  type DataSource,
-  keepTimeLogPositions,
-  timeLogEntities,
-  type TypeOrmFeedRepository,
-  TypeOrmTimeLogRepository,
-  untilWaiting,
-  useDatabase,
-} from '../support/storage.js';
+import type { FeedCursor, TypeOrmFeedRepository } from '../../src/feed/index.js';
+import { connectionOptions } from '../../src/database/setup/index.js';
+import { Database } from '../../src/database/index.js';
+import type { DataSource } from 'typeorm';
+import { keepTimeLogPositions } from '../../src/feed/infrastructure/keep-time-log-positions.js';
+import { timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
+import { untilWaiting, useDatabase } from '../support/storage.js';
 
 /** By how much positions move with the database. */
 const RANGE = 2n ** 40n;

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import type { IdempotencyKey } from '../../src/time-log/index.js';
 import {
-  connectionOptions,
-  Database,
-  type DataSource,
-  limits,
-  LONG_QUEUE_LIMITS,
+  type IdempotencyKey,
   TimeLog,
   timeLogEntities,
   TypeOrmTimeLogRepository,
-  useDatabase,
-} from '../support/storage.js';
+} from '../../src/time-log/index.js';
+import { connectionOptions } from '../../src/database/setup/index.js';
+import { Database } from '../../src/database/index.js';
+import type { DataSource } from 'typeorm';
+import { limits, LONG_QUEUE_LIMITS, useDatabase } from '../support/storage.js';
 import { recordOnce } from './sample-logs.js';
 
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { TimeLogAccess, TimeLogFilter } from '../../src/time-log/index.js';
+import {
+  ALL_PROJECTS,
+  PageRequest,
+  type TimeLogAccess,
+  type TimeLogFilter,
+  TypeOrmTimeLogRepository,
+} from '../../src/time-log/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from './any-filter.js';
 import { timesOf } from '../support/extent.js';
-import {
-  LONG_QUEUE_LIMITS,
-  ALL_PROJECTS,
-  whileRepeating,
-  Database,
-  type DataSource,
-  newIds,
-  PageRequest,
-  TypeOrmTimeLogRepository,
-  useDatabase,
-} from '../support/storage.js';
+import { Database } from '../../src/database/index.js';
+import type { DataSource } from 'typeorm';
+import { LONG_QUEUE_LIMITS, newIds, useDatabase, whileRepeating } from '../support/storage.js';
 
 const RUNS = timesOf(1_000, 60);
 const PROJECTS = [randomUUID(), randomUUID(), randomUUID()];

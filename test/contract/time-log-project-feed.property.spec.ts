@@ -3,14 +3,11 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventually } from '../support/eventually.js';
 import { timesOf } from '../support/extent.js';
-import {
-  Database,
-  keepTimeLogPositions,
-  TimeLog,
-  TimeLogDeletions,
-  TypeOrmFeedRepository,
-  useDatabase,
-} from '../support/storage.js';
+import { Database } from '../../src/database/index.js';
+import { keepTimeLogPositions } from '../../src/feed/infrastructure/keep-time-log-positions.js';
+import { TimeLog } from '../../src/time-log/index.js';
+import { TimeLogDeletions, TypeOrmFeedRepository } from '../../src/feed/index.js';
+import { useDatabase } from '../support/storage.js';
 
 const PROJECTS = [randomUUID(), randomUUID(), randomUUID()].sort();
 const [A, B, C] = PROJECTS as [string, string, string];

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import type { TimeLogEvent } from '../../src/feed/index.js';
 import {
-  Database,
   FeedService,
   TimeLogDeletions,
+  type TimeLogEvent,
   TypeOrmFeedRepository,
-  useDatabase,
-} from '../support/storage.js';
+} from '../../src/feed/index.js';
+import { Database } from '../../src/database/index.js';
+import { useDatabase } from '../support/storage.js';
 
 const [OWN, FOREIGN, OTHER] = [randomUUID(), randomUUID(), randomUUID()];
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);

@@ -2,29 +2,29 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DomainError } from '../../libs/errors/src/index.js';
 import {
-  type Attributes,
-  normalizedValues,
-  type TimeLogAccess,
-  type TimeLogValues,
-} from '../../src/time-log/index.js';
-import {
   ALL_PROJECTS,
-  connectionOptions,
-  Database,
-  type DataSource,
+  type Attributes,
   entityTagOf,
-  limits,
+  normalizedValues,
   PageRequest,
-  LONG_QUEUE_LIMITS,
-  newIds,
   Period,
   TimeLog,
-  SchemaAttributes,
+  type TimeLogAccess,
   timeLogEntities,
   TimeLogService,
-  TypeOrmExportRepository,
+  type TimeLogValues,
   TypeOrmTimeLogRepository,
-  TypeOrmTotalsRepository,
+} from '../../src/time-log/index.js';
+import { connectionOptions } from '../../src/database/setup/index.js';
+import { Database } from '../../src/database/index.js';
+import type { DataSource } from 'typeorm';
+import { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
+import { TypeOrmExportRepository } from '../../src/export/index.js';
+import { TypeOrmTotalsRepository } from '../../src/totals/index.js';
+import {
+  limits,
+  LONG_QUEUE_LIMITS,
+  newIds,
   untilWaiting,
   useDatabase,
   type UsedDatabase,

@@ -1,22 +1,20 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
+  ALL_PROJECTS,
   type ChangeOptions,
+  entityTagOf,
   normalizedValues,
+  Period,
+  TimeLog,
   type TimeLogAccess,
   TimeLogAttributes,
   TimeLogIds,
-  type TimeLogValues,
-} from '../../src/time-log/index.js';
-import {
-  ALL_PROJECTS,
-  entityTagOf,
-  Period,
-  SchemaAttributes,
-  TimeLog,
   TimeLogService,
+  type TimeLogValues,
   type TypeOrmTimeLogRepository,
-} from '../support/storage.js';
-import { useRepository } from './use-repository.js';
+} from '../../src/time-log/index.js';
+import { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
+import { useStore } from '../support/storage.js';
 
 const values = {
   projectId: 'AAAAAAAA-0000-0000-0000-000000000001',
@@ -39,7 +37,7 @@ class CountingIds extends TimeLogIds {
 
 describe('TimeLogService', () => {
   /** It stores attributes, of which the service knows nothing. */
-  const store = useRepository(
+  const store = useStore(
     new SchemaAttributes({ '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } }),
   );
   let repository: TypeOrmTimeLogRepository;

@@ -2,22 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { GROUPINGS } from '../../src/totals/index.js';
 import {
+  ALL_PROJECTS,
   itemsOf,
   normalizedValues,
+  PageRequest,
+  Period,
+  TimeLog,
   type TimeLogFilter,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
 import { DIFFERENCES, LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
-import { ALL_PROJECTS, PageRequest, Period, TimeLog } from '../support/storage.js';
-import { useRepository } from './use-repository.js';
+import { useStore } from '../support/storage.js';
 
 const ALL = PageRequest.of(1, 1000);
 /** The smallest and the largest id. */
 const PROJECTS = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
 describe('the store of time logs', () => {
-  const store = useRepository();
+  const store = useStore();
 
   const listed = (filter: TimeLogFilter, page = ALL) => store.repository.find(filter, page, ALL_PROJECTS);
   const of = (projectId: string) => ({ projectIds: [projectId], period: Period.of() });

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { TimeLogAccess, TimeLogFilter } from '../../src/time-log/index.js';
-import type { Grouping, Totals } from '../../src/totals/index.js';
+import {
+  ALL_PROJECTS,
+  PageRequest,
+  type TimeLogAccess,
+  type TimeLogFilter,
+} from '../../src/time-log/index.js';
+import type { Grouping, Totals, TypeOrmTotalsRepository } from '../../src/totals/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from './any-filter.js';
 import { timesOf } from '../support/extent.js';
 import { plainTotals } from './compare-reads.js';
-import {
-  ALL_PROJECTS,
-  whileRepeating,
-  type DataSource,
-  newIds,
-  PageRequest,
-  type TypeOrmTotalsRepository,
-  useDatabase,
-} from '../support/storage.js';
+import type { DataSource } from 'typeorm';
+import { newIds, useDatabase, whileRepeating } from '../support/storage.js';
 
 const RUNS = timesOf(3_000, 80);
 const PROJECTS = ['00000000-0000-0000-0000-000000000000', randomUUID(), randomUUID()];

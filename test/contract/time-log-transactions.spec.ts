@@ -1,22 +1,18 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { EntityManager } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { LOG } from '../support/requests.js';
+import { connectionOptions } from '../../src/database/setup/index.js';
+import { Database } from '../../src/database/index.js';
 import {
-  connectionOptions,
-  Database,
-  type DataSource,
   entityTagOf,
-  LONG_QUEUE_LIMITS,
-  longLimits as limits,
-  newIds,
   PageRequest,
   Period,
   type TimeLog,
   timeLogEntities,
   TimeLogService,
   TypeOrmTimeLogRepository,
-  useDatabase,
-} from '../support/storage.js';
+} from '../../src/time-log/index.js';
+import { LONG_QUEUE_LIMITS, longLimits as limits, newIds, useDatabase } from '../support/storage.js';
 
 const key = (text: string) => ({ caller: 'ada', text });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { scopes } from '../support/compiled.js';
+import { scopes } from '../../src/app.module.js';
 import { Issuer, makeKey } from '../support/issuer.js';
 import {
   correct,

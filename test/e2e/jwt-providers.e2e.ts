@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { loadConfig } from '../support/compiled.js';
+import { loadConfig } from '../../src/process/config.js';
 import { type Claims, Issuer, makeKey } from '../support/issuer.js';
 import { create, list, LOG } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

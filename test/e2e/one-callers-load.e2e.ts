@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { eventually } from '../support/eventually.js';
 import { overTransport } from '../messages/test-clients.js';
-import { messageOptions } from '../messages/host.js';
 import { aroundStatements, startTestApp, type TestApp } from '../support/test-app.js';
-import { connectMessages, LargeLists, loadConfig, scopes } from '../support/compiled.js';
+import { LargeLists } from '../../src/time-log/index.js';
+import { loadConfig } from '../../src/process/config.js';
+import { scopes } from '../../src/app.module.js';
 import { type Gate, newGate } from '../support/gate.js';
 import {
   type Answer,
@@ -37,7 +38,6 @@ beforeAll(async () => {
   const port = await unusedPort();
   const messagesUrl = `tcp://127.0.0.1:${port}`;
   app = await startTestApp({ messagesUrl, limits: { ...limits, deadline: 60_000 } });
-  await connectMessages(app.app, messageOptions(messagesUrl));
   client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
   end = aroundStatements(app.dataSource, async (sql, run) => {
     if (held && sql.includes(held.text)) {

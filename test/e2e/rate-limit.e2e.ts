@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scopes } from '../support/compiled.js';
+import { scopes } from '../../src/app.module.js';
 import { ROUTES, sampleOf } from '../support/describe-route.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
 import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';

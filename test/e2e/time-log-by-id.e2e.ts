@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
-import { DataSource } from '../support/compiled.js';
+import { DataSource } from 'typeorm';
 import {
   correct,
   create,

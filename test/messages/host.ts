@@ -70,7 +70,7 @@ export interface MessageHost {
 }
 
 /** How the service connects, in silence. */
-export function messageOptions(url: string, limits: Partial<TimeLogLimits> = {}): ConnectOptions {
+function messageOptions(url: string, limits: Partial<TimeLogLimits> = {}): ConnectOptions {
   const { bodyLimit } = { ...TIME_LOG_LIMITS, ...limits };
   return {
     url,

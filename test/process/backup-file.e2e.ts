@@ -3,7 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { addOddRows, withSql } from '../support/backup-rows.js';
-import { backup, checkBackup, entities, migrations, unreachedTimeLogPosition } from '../support/compiled.js';
+import { backup, checkBackup } from '../../src/backup/index.js';
+import { entities, migrations } from '../../src/app.module.js';
+import { unreachedTimeLogPosition } from '../../src/feed/index.js';
 import { isFull } from '../support/extent.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run, startHere } from '../support/service-here.js';
-import { openDatabase } from '../support/compiled.js';
+import { openDatabase } from '../../src/database/setup/index.js';
 import { useFolder } from '../support/fixtures.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';

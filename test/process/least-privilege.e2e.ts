@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
+import { type DataSource, DataSource as Source } from 'typeorm';
 import { digestOf, newToken } from '../../src/access-token/access-token.js';
 import { eventually } from '../support/eventually.js';
-import { DataSource as Source, scopes } from '../support/compiled.js';
+import { scopes } from '../../src/app.module.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import {
   correct,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { withSql } from '../support/backup-rows.js';
-import { loadConfig } from '../support/compiled.js';
+import { loadConfig } from '../../src/process/config.js';
 import { DECLARED_TOKEN } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import { answersIn, sendRaw } from '../support/raw-http.js';

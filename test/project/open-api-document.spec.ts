@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scopes } from '../support/compiled.js';
+import { scopes } from '../../src/app.module.js';
 import { DOCUMENT_TEXT, type OpenApiDocument, type Operation } from '../support/open-api.js';
 
 const openApiDocument = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;

@@ -1,5 +1,4 @@
-import type { DataSource } from 'typeorm';
-import { DataSource as Source } from './compiled.js';
+import { type DataSource, DataSource as Source } from 'typeorm';
 
 /**
  * Rows whose values a careless backup would change: the edges of numbers and of the calendar, quotes, escapes, line

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { newToken } from '../../src/access-token/access-token.js';
-import { defaultScopes, scopes as allScopes } from './compiled.js';
+import { defaultScopes, scopes as allScopes } from '../../src/app.module.js';
 import { expectCommon, JSON_TYPE, REFUSED } from './edge.js';
 import { DECLARED_TOKEN } from './environment.js';
 import {

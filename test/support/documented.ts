@@ -29,6 +29,11 @@ export interface DocumentedAnswer {
   readonly text: string;
 }
 
+declare global {
+  /** Imports a module outside of Jest's own modules. */
+  var importOnce: (specifier: string) => Promise<unknown>;
+}
+
 /** Loaded once for all test files of a worker: to compile the schemas takes long. */
 const { document, ROOT, validatorOf } = (await importOnce(
   join(import.meta.dirname, 'document-validator.mjs'),

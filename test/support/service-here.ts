@@ -1,6 +1,9 @@
 import { afterAll } from '@jest/globals';
-import type { Config } from '../../src/process/config.js';
-import { type CommandName, commands, execute, loadConfig, serve } from './compiled.js';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { type Command, execute } from '../../src/commands/run-command.js';
+import { type Config, loadConfig } from '../../src/process/config.js';
+import { serve } from '../../src/process/serve.js';
 import { environment } from './environment.js';
 import type { Outcome } from './commands.js';
 
@@ -8,6 +11,7 @@ import type { Outcome } from './commands.js';
 export interface ServiceHere {
   readonly url: string;
   readonly port: number;
+  readonly app: NestExpressApplication;
   /** Its output so far. */
   readonly written: Written;
   /** Rejects with what ends it, a signal too. */
@@ -51,16 +55,31 @@ afterAll(async () => {
  */
 export async function startHere(
   env: Readonly<Record<string, string>>,
-  written: Written = { log: '', said: '' },
+  written?: Written,
   /** Ends the start too. */
-  stop = new AbortController(),
+  stop?: AbortController,
   /** The limits that differ from those of the service. */
   limits: Partial<Config['limits']> = {},
 ): Promise<ServiceHere> {
-  const given = loadConfig(environment({ HOST: '127.0.0.1', PORT: '0', ...env }), false);
-  // The test works in the same process.
-  const deadline = 10 * given.limits.deadline;
-  const config = { ...given, limits: { ...given.limits, deadline, ...limits } };
+  const config = configOf(env);
+  const service = await startWith({ ...config, limits: { ...config.limits, ...limits } }, written, stop);
+  running.add(service);
+  return service;
+}
+
+/** Returns the configuration on loopback. Its waits for the database are longer: the test works in the same process. */
+export function configOf(env: Readonly<Record<string, string>>): Config {
+  const config = loadConfig(environment({ HOST: '127.0.0.1', PORT: '0', ...env }), false);
+  return { ...config, limits: { ...config.limits, deadline: 10 * config.limits.deadline } };
+}
+
+/** Starts the service with a configuration. */
+export async function startWith(
+  config: Config,
+  written: Written = { log: '', said: '' },
+  stop = new AbortController(),
+): Promise<ServiceHere> {
+  const madeApp = nextApp();
   let ended!: Promise<void>;
   const port = await new Promise<number>((listens, fails) => {
     const log = {
@@ -77,6 +96,7 @@ export async function startHere(
   const service = {
     url: `http://127.0.0.1:${port}`,
     port,
+    app: madeApp()!,
     written,
     ended,
     end: async () => {
@@ -87,11 +107,22 @@ export async function startHere(
       });
     },
   };
-  running.add(service);
   return service;
 }
 
-export type { CommandName } from './compiled.js';
+/** Returns a function that returns the application that Nest has made next. */
+function nextApp(): () => NestExpressApplication | undefined {
+  const create = NestFactory.create.bind(NestFactory);
+  let app: NestExpressApplication | undefined;
+  const createOnce = async (...options: Parameters<typeof create>) => {
+    Reflect.deleteProperty(NestFactory, 'create');
+    return (app = await create<NestExpressApplication>(...options));
+  };
+  Object.assign(NestFactory, { create: createOnce });
+  return () => app;
+}
+
+export type CommandName = 'backup' | 'counts' | 'drop' | 'forget' | 'migrate' | 'restore' | 'token';
 
 /**
  * Runs a command in the process of the test: a process of its own takes more than a second to load the service. What a
@@ -101,8 +132,6 @@ export async function runHere(
   name: CommandName,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  /** Ends it as a signal does. */
-  signal = new AbortController().signal,
 ): Promise<Outcome> {
   const written = { stdout: '', stderr: '' };
   const to = (stream: keyof typeof written) => (text: string) => {
@@ -110,10 +139,11 @@ export async function runHere(
     return true;
   };
   const lineTo = (stream: keyof typeof written) => (text: string) => void to(stream)(`${text}\n`);
-  const code = await execute(commands[name], {
+  const commands = (await import(`../../src/commands/${name}.command.js`)) as Record<string, Command>;
+  const code = await execute(commands[`${name}Command`]!, {
     args,
     settings: () => loadConfig(environment(env), false),
-    signal,
+    signal: new AbortController().signal,
     print: lineTo('stdout'),
     printError: lineTo('stderr'),
     stderr: { write: to('stderr') },

@@ -1,67 +1,27 @@
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import type * as Nest from '@nestjs/common';
-import type * as TypeOrm from 'typeorm';
-import type * as DatabaseFiles from '../../src/database/index.js';
-import type * as Setup from '../../src/database/setup/index.js';
-import type * as ExportFiles from '../../src/export/index.js';
-import type * as FeedFiles from '../../src/feed/index.js';
-import type * as Positions from '../../src/feed/infrastructure/keep-time-log-positions.js';
-import type * as TotalsFiles from '../../src/totals/index.js';
-import type * as TimeLogFiles from '../../src/time-log/index.js';
-import type * as AttributeFiles from '../../src/attributes/schema-attributes.js';
-import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+import { Logger } from '@nestjs/common';
+import { DataSource, type QueryRunner } from 'typeorm';
+import type { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
+import { Database } from '../../src/database/index.js';
+import { connectionOptions, plainOptions } from '../../src/database/setup/index.js';
+import { TypeOrmExportRepository } from '../../src/export/index.js';
+import { TypeOrmFeedRepository } from '../../src/feed/index.js';
+import { loadConfig } from '../../src/process/config.js';
+import { timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
+import { UuidV7TimeLogIds } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+import { TypeOrmTotalsRepository } from '../../src/totals/index.js';
 import { eventually } from './eventually.js';
-import * as service from './compiled.js';
 import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 
-/* Parts of the compiled service for tests of the storage, in addition to compiled.ts, and databases for it. */
-
-const compiled = (path: string) => importOnce(join(import.meta.dirname, '..', '..', 'dist', 'src', path));
-const from = {
-  database: (await compiled('database/index.js')) as typeof DatabaseFiles,
-  feed: (await compiled('feed/index.js')) as typeof FeedFiles,
-  ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
-  positions: (await compiled('feed/infrastructure/keep-time-log-positions.js')) as typeof Positions,
-  setup: (await compiled('database/setup/index.js')) as typeof Setup,
-  attributes: (await compiled('attributes/schema-attributes.js')) as typeof AttributeFiles,
-  timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
-  totals: (await compiled('totals/index.js')) as typeof TotalsFiles,
-  export: (await compiled('export/index.js')) as typeof ExportFiles,
-};
-
-export const { Logger } = (await importOnce('@nestjs/common')) as typeof Nest;
 // Tests make outages on purpose.
 Logger.overrideLogger(false);
-export const { DataSource, entities, migrate, migrations, plainOptions, timeLogMigrations } = service;
-export type DataSource = TypeOrm.DataSource;
-export const { limits } = service.loadConfig({}, false);
+export const { limits } = loadConfig({}, false);
 /** For what must not be refused because the machine is busy: limits of the service, and of its queue of writes. */
 export const longLimits = { ...limits, deadline: 10 * limits.deadline };
 export const LONG_QUEUE_LIMITS = { queue: limits.writeQueue, wait: longLimits.deadline };
-export const { Database, isRowError, PreparedStatement, TextStatement } = from.database;
-export type Database = DatabaseFiles.Database;
-export const { connectionOptions } = from.setup;
-export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts } = from.timeLog;
-export const { entityTagOf, TimeLogService, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
-export const { TypeOrmTotalsRepository } = from.totals;
-export const { TypeOrmExportRepository } = from.export;
-export const { keepTimeLogPositions } = from.positions;
-export const { FeedService, parseEventId, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
-export const { SchemaAttributes } = from.attributes;
-export type SchemaAttributes = AttributeFiles.SchemaAttributes;
-export type TimeLog = TimeLogFiles.TimeLog;
-export type PageRequest = TimeLogFiles.PageRequest;
-export type TimeLogCounts = TimeLogFiles.TimeLogCounts;
-export type TimeLogService = TimeLogFiles.TimeLogService;
-export type TypeOrmTimeLogRepository = TimeLogFiles.TypeOrmTimeLogRepository;
-export type TypeOrmTotalsRepository = TotalsFiles.TypeOrmTotalsRepository;
-export type TypeOrmExportRepository = ExportFiles.TypeOrmExportRepository;
-export type TypeOrmFeedRepository = FeedFiles.TypeOrmFeedRepository;
-export const newIds = () => new from.ids.UuidV7TimeLogIds();
+export const newIds = () => new UuidV7TimeLogIds();
 
 type Options = Partial<ReturnType<typeof plainOptions>>;
-type QueryRunner = TypeOrm.QueryRunner;
 type Isolation = Parameters<QueryRunner['startTransaction']>[0];
 
 /** A database that has run all migrations, and what is connected to it. */
@@ -139,6 +99,33 @@ export function useDatabase(options?: Options, [before, after] = [beforeAll, aft
   afterEach(() => database.endTransactions());
   after(() => database.end());
   return database;
+}
+
+/** A repository, and the totals, feed and exports of its logs. */
+export interface Store {
+  readonly dataSource: DataSource;
+  readonly repository: TypeOrmTimeLogRepository;
+  readonly totals: TypeOrmTotalsRepository;
+  readonly feed: TypeOrmFeedRepository;
+  readonly exports: TypeOrmExportRepository;
+}
+
+/** Makes a repository over a database of its own, as the service connects but with more time. */
+export function useStore(attributes?: SchemaAttributes): Store {
+  const database = useDatabase();
+  const store = {} as Store;
+  beforeAll(async () => {
+    const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, longLimits));
+    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS, attributes);
+    Object.assign(store, {
+      dataSource,
+      repository,
+      totals: new TypeOrmTotalsRepository(repository),
+      feed: new TypeOrmFeedRepository(repository),
+      exports: new TypeOrmExportRepository(repository),
+    });
+  });
+  return store;
 }
 
 /** Resolves when a number of sessions wait for a lock. Not for a session in a transaction: its snapshot stays. */

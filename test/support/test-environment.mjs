@@ -9,8 +9,8 @@ const GRACE_MS = 2_000;
 const HOLDS = `xact_start is not null
   or exists (select from pg_locks where locktype = 'advisory' and pg_locks.pid = pg_stat_activity.pid)`;
 
-/** Test files whose hosts embed the compiled modules. */
-const EMBEDDING = /[/\\]test[/\\](lab[/\\])?(brokers|events|host|messages)[/\\]/;
+/** Test files that get the compiled modules. Specs get the sources. */
+const USES_COMPILED = /[/\\]test[/\\]/;
 
 /** All that this worker has started and not forgotten yet, in that order. */
 let processes = [];
@@ -28,10 +28,10 @@ export default class extends TestEnvironment {
 
   constructor(config, context) {
     super(config, context);
-    // For compiled.ts and compiled-hosts.mjs, which comes before `setup`.
+    // For compiled.mjs, which comes before `setup`.
     this.global.importOnce = (specifier) => import(specifier);
     this.global.serviceGlobal = globalThis;
-    this.global.embedsCompiled = EMBEDDING.test(context.testPath);
+    this.global.usesCompiled = USES_COMPILED.test(context.testPath);
   }
 
   async setup() {

@@ -4,17 +4,12 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { addRows, withSql } from '../support/backup-rows.js';
-import {
-  Database,
-  DataSource,
-  migrate,
-  migrations,
-  parseEventId,
-  plainOptions,
-  timeLogEntities,
-  TypeOrmFeedRepository,
-  TypeOrmTimeLogRepository,
-} from '../support/compiled.js';
+import { Database } from '../../src/database/index.js';
+import { DataSource } from 'typeorm';
+import { migrate, plainOptions } from '../../src/database/setup/index.js';
+import { migrations } from '../../src/app.module.js';
+import { parseEventId, TypeOrmFeedRepository } from '../../src/feed/index.js';
+import { timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 type Feed = InstanceType<typeof TypeOrmFeedRepository>;

@@ -2,18 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
+import { type DataSource, DataSource as Source } from 'typeorm';
 import { eventually } from '../support/eventually.js';
 import { withSql } from '../support/backup-rows.js';
-import {
-  Database,
-  DataSource as Source,
-  migrate,
-  migrations,
-  plainOptions,
-  TimeLogCounts,
-  timeLogMigrations,
-} from '../support/compiled.js';
+import { Database } from '../../src/database/index.js';
+import { migrate, plainOptions } from '../../src/database/setup/index.js';
+import { migrations } from '../../src/app.module.js';
+import { TimeLogCounts, timeLogMigrations } from '../../src/time-log/index.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
 import { runHere, type ServiceHere, startHere } from '../support/service-here.js';
 import { useTestDatabase } from '../support/fixtures.js';

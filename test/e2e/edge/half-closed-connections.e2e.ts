@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { aroundStatements, startTestApp, type TestApp } from '../../support/test-app.js';
-import { loadConfig } from '../../support/compiled.js';
+import { loadConfig } from '../../../src/process/config.js';
 import type { Sample } from '../../support/describe-route.js';
 import { authorized, edgeApp, expectRefusal, REFUSED } from '../../support/edge.js';
 import { newGate } from '../../support/gate.js';

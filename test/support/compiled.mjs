@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 
 /*
- * Hosts in test/events, test/host and test/messages import the sources; with this they get the compiled modules and the
- * frameworks that compiled.ts loads, once for all files of a worker: to evaluate those takes seconds of each file.
+ * Tests in test/ import the sources; with this they get the compiled modules, which every test run compiles first
+ * (global-setup.mjs), and their frameworks. Jest evaluates every module again for each test file, which takes seconds;
+ * these are loaded once for all files of a worker.
  */
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const REGISTRY = join(ROOT, 'node_modules/@nestjs/typeorm/dist/data-source-name.registry.js');
 const FRAMEWORKS = [
   ...['common', 'core', 'microservices', 'platform-express', 'swagger', 'testing', 'typeorm'].map(
     (name) => `@nestjs/${name}`,
@@ -15,7 +17,9 @@ const FRAMEWORKS = [
   ...['rxjs', 'typeorm'],
 ];
 
-if (globalThis.embedsCompiled) {
+if (globalThis.usesCompiled) {
+  // A start that failed in an earlier file leaves the name of its data source behind. The next one would log a warning.
+  (await importOnce(REGISTRY)).DataSourceNameRegistry.clear();
   // Decorators of a test file keep what they know where the frameworks look for it.
   await importOnce('reflect-metadata');
   for (const key of Reflect.ownKeys(serviceGlobal.Reflect)) Reflect[key] ??= serviceGlobal.Reflect[key];
