@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { TimeLog, type TimeLogValues } from '../time-log/index.js';
 import { type AttributesSchema, SchemaAttributes } from './schema-attributes.js';
 
@@ -34,15 +34,7 @@ describe('attributes that a schema rejects', () => {
   it.each<[string, unknown, string, string]>([
     ['as valibot does', { a: 'secret' }, 'Invalid email: Received "secret"', 'attributes.a is not valid'],
     ['as arktype does', { a: 12345 }, 'a must be less than 5 (was 12345)', 'attributes.a is not valid'],
-    ['a boolean', { a: true }, 'Expected string but received true', 'attributes.a is not valid'],
     ['within an object', { a: { b: ['secret'] } }, 'no "secret" here', 'attributes.a is not valid'],
-    ['with escapes', { a: 'se"cret' }, 'received "se\\"cret"', 'attributes.a is not valid'],
-    [
-      'truncated',
-      { a: 'secret '.repeat(20) },
-      `received ${'secret '.repeat(9)}…`,
-      'attributes.a is not valid',
-    ],
     ['not at all', { a: 'x' }, 'Expected a number', 'attributes.a Expected a number'],
     [
       'only as a part of a word',
@@ -51,12 +43,6 @@ describe('attributes that a schema rejects', () => {
       'attributes.a Too small: expected >=10',
     ],
     ['in another value', { a: 1, b: 'secret' }, 'no secret', 'attributes.a no secret'],
-    [
-      'in part',
-      { a: 'secret '.repeat(20) },
-      `${'m '.repeat(98)}secret secret secret secret secret secret`,
-      'attributes.a is not valid',
-    ],
   ])(
     'are reported without values, even if the message of the schema has them: %s',
     async (_what, sent, message, fault) => {
@@ -65,23 +51,6 @@ describe('attributes that a schema rejects', () => {
       });
     },
   );
-
-  it('are searched for only in the reported part of a message', async () => {
-    const message = `${'m '.repeat(5_000)}secret`;
-    const fault = { message: `attributes.a ${'m '.repeat(100)}` };
-    expect(await rejecting({ message, path: ['a'] }).validate({ a: 'secret' })).toMatchObject({
-      faults: [fault],
-    });
-  });
-
-  it('are searched for once each, however often they were sent', async () => {
-    const indexOf = jest.spyOn(String.prototype, 'indexOf');
-    const sent = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [n, 'value']));
-    await rejecting({ message: 'no' }).validate(sent);
-    const searches = indexOf.mock.calls.filter(([text]) => text === 'value');
-    indexOf.mockRestore();
-    expect(searches).toHaveLength(1);
-  });
 
   it('are reported in bounded and printable text, whatever names were sent', async () => {
     const many = Array.from({ length: 50 }, () => ({
@@ -95,12 +64,6 @@ describe('attributes that a schema rejects', () => {
     const logged = 'attributes must obey their schema';
     const fault = { field, rule: 'schema', params: {}, message: `${field} ???${'m'.repeat(197)}`, logged };
     expect(faults).toEqual(Array(10).fill(fault));
-  });
-
-  it('are rejected even if the schema gives no reason', async () => {
-    expect(await rejecting().validate({})).toMatchObject({
-      faults: [{ message: 'attributes is not valid' }],
-    });
   });
 });
 
@@ -129,22 +92,9 @@ describe('values with attributes', () => {
     expect(() => Object.assign(attributes!, { more: 1 })).toThrow(TypeError);
   });
 
-  it('are converted again if they come from a log', async () => {
-    const counting = attributesBy((value) => ({ value: { n: (value as { n: number }).n + 1 } }));
-    const log = await recorded(counting, { ...values, attributes: { n: 0 } });
-    for (const each of [log, TimeLog.restore(log)]) {
-      expect((await recorded(counting, each)).attributes).toEqual({ n: 2 });
-    }
-  });
-
   it('tell what was sent, also if the schema changes its argument', async () => {
     const careless = attributesBy((value) => ({ value: Object.assign(value as object, { b: 2 }) }));
     expect(await careless.validate({ a: 1 })).toEqual({ faults: [], sent: { a: 1 }, output: { a: 1, b: 2 } });
-  });
-
-  it('were not sent if they are missing, whatever the schema returns', async () => {
-    const always = attributesBy(() => ({ value: { a: 1 } }));
-    expect(await always.validate(undefined)).toEqual({ faults: [], sent: undefined, output: { a: 1 } });
   });
 
   it('are a copy that the host cannot change', async () => {
