@@ -280,7 +280,7 @@ describe('a host that chooses', () => {
       const warn = jest.fn();
       Logger.overrideLogger({ log: () => undefined, warn, error });
       expect(await send('refused')).toEqual([403, refusal('FORBIDDEN', 'access is denied')]);
-      const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
+      const unauthorized = refusal('UNAUTHORIZED', 'valid credentials are required');
       expect(await send('nameless')).toEqual([401, unauthorized]);
       expect(await send('bound')).toMatchObject([200, { data: [] }]);
       expect(await send('broken')).toEqual([500, refusal('INTERNAL_ERROR', 'internal error')]);

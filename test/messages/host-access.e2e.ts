@@ -81,7 +81,7 @@ describe('a host that knows its callers by itself', () => {
     ['reader', 'FORBIDDEN', 'the token lacks the scope time-logs:write'],
     ['blocked', 'FORBIDDEN', 'access is denied'],
     ['unknown to the guard', 'UNAUTHORIZED', 'who are you?'],
-    ['unknown to the caller', 'UNAUTHORIZED', 'a valid bearer token is required'],
+    ['unknown to the caller', 'UNAUTHORIZED', 'valid credentials are required'],
   ])('refuses in our form whom it refuses: %s', async (name, code, message) => {
     expect(await record(name)).toEqual({ error: refusal(code, message) });
   });

@@ -131,7 +131,8 @@ export class AccessGuard implements CanActivate {
     }
     if (resolve === undefined) return true;
     const caller = await resolve(context);
-    if (caller === undefined) throw new DomainError('UNAUTHORIZED');
+    // Only the host knows its scheme.
+    if (caller === undefined) throw new DomainError('UNAUTHORIZED', 'valid credentials are required');
     this.requireScopes(storeCaller(context.getArgByIndex<object>(0), caller), context);
     return true;
   }
