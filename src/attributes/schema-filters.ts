@@ -17,8 +17,9 @@ export function filtersIn(jsonSchema: object): AttributeFilters {
 
 /** Returns the filters of a host's schema, which may give no JSON Schema. */
 export function hostFilters(schema: AttributesSchema): AttributeFilters {
+  const { jsonSchema } = schema['~standard'];
   try {
-    return filtersIn(schema['~standard'].jsonSchema?.output({ target: 'draft-2020-12' }) ?? {});
+    return filtersIn(jsonSchema?.output({ target: 'draft-2020-12' }) ?? {});
   } catch {
     // The library cannot convert this schema.
     return new Map();

@@ -46,6 +46,11 @@ describe('a host that lacks something ends its start and says what to do', () =>
       () => [dataSource(migrated), TimeLogModule.forRoot({})],
       /^no access control is configured: import BearerAuthModule\.forRoot\(\{ verifier, realm \}\), set a guard or a caller of your own, or import the same module object that has them$/,
     ],
+    [
+      'a Standard Schema',
+      () => [dataSource(migrated), TimeLogModule.forRoot({ caller, attributes: {} as never })],
+      '~standard',
+    ],
   ])('%s', async (_what, modules, message) => {
     await expect((async () => start(modules()))()).rejects.toThrow(message);
   });
