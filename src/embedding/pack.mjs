@@ -12,7 +12,8 @@ import { parseArgs } from 'node:util';
 const USAGE = `Usage:
   npm run pack:lib [-- DIRECTORY]
 
-Creates the package for hosts in DIRECTORY (dist), and prints the path of its tarball.`;
+Creates the package for hosts, and that of the PostgreSQL for their tests, in DIRECTORY (dist).
+Prints the paths of the two tarballs.`;
 
 /**
  * The peer dependencies, which the package shares with its host. The lowest versions of each range
@@ -73,7 +74,7 @@ try {
     write(page, readFileSync(join(import.meta.dirname, page)));
   write('LICENSE', readFileSync(join(PROJECT, 'LICENSE')));
   stageExamples();
-  console.log(pack(directory));
+  console.log(pack(directory).join('\n'));
 } finally {
   rmSync(staging, { recursive: true });
 }
@@ -233,7 +234,8 @@ function write(file, content) {
 
 function pack(directory) {
   mkdirSync(directory, { recursive: true });
-  const args = ['pack', staging, '--pack-destination', directory, '--ignore-scripts', '--json'];
-  const [{ filename }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }));
-  return join(directory, filename);
+  const postgres = join(PROJECT, 'libs', 'embedded-postgres');
+  const args = ['pack', staging, postgres, '--pack-destination', directory, '--json'];
+  const packed = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }));
+  return packed.map(({ filename }) => join(directory, filename));
 }

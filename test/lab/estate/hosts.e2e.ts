@@ -7,7 +7,7 @@ import { isFull } from '../../support/extent.js';
 import { endProcess, spawnProgram } from '../../support/service-process.js';
 import { createTestDatabase } from '../../support/test-database.js';
 import { useFolder } from '../../support/fixtures.js';
-import { packLib, packWorkspace, run } from '../package/run.js';
+import { packLib, run } from '../package/run.js';
 import { manifestIn, unpack, unpacked } from '../package/tarball.js';
 
 /** The application of a host on one version of Nest, with a package manager and its lockfile. */
@@ -57,7 +57,7 @@ if (!canInstall) process.stderr.write('skipped: the npm registry is out of reach
   let tarballs: readonly [timeLogs: string, postgres: string];
 
   beforeAll(async () => {
-    tarballs = [await packLib(inFolder()), await packWorkspace('@time-logs/embedded-postgres', inFolder())];
+    tarballs = await packLib(inFolder());
     await unpack(tarballs[0], inFolder());
   });
 

@@ -13,7 +13,7 @@ describe('the package for hosts', () => {
   let manifest: Manifest;
 
   beforeAll(async () => {
-    tarball = await packLib(inFolder());
+    [tarball] = await packLib(inFolder());
     contents = await unpacked(tarball);
     files = [...contents.keys()];
     manifest = manifestIn(contents);
@@ -118,7 +118,7 @@ describe('the package for hosts', () => {
   });
 
   it('is the same, byte for byte, when it is made again', async () => {
-    const again = await packLib(inFolder('again'));
+    const [again] = await packLib(inFolder('again'));
     expect((await readFile(again)).equals(await readFile(tarball))).toBe(true);
   });
 });

@@ -29,9 +29,10 @@ export function node(script: string, args: readonly string[], cwd?: string): Pro
   return run(process.execPath, [join(PROJECT, script), ...args], cwd);
 }
 
-/** Makes the package for hosts in a directory, as `npm run pack:lib` does; resolves with the path of its tarball. */
-export async function packLib(directory: string): Promise<string> {
-  return (await node('src/embedding/pack.mjs', [directory])).trim();
+/** Makes the packages for hosts in a directory, as `npm run pack:lib` does; resolves with the paths of the tarballs. */
+export async function packLib(directory: string): Promise<[timeLogs: string, postgres: string]> {
+  const [timeLogs, postgres] = (await node('src/embedding/pack.mjs', [directory])).trim().split('\n');
+  return [timeLogs!, postgres!];
 }
 
 /** Makes the package of a workspace in a directory, as `npm pack` does; resolves with the path of its tarball. */

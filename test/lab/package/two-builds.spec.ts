@@ -10,7 +10,8 @@ describe('the two builds of the package in one process', () => {
 
   beforeAll(async () => {
     // The program is in the package's own folder, so it finds the package by name; its packages are the project's.
-    await unpack(await packLib(inFolder()), inFolder());
+    const [tarball] = await packLib(inFolder());
+    await unpack(tarball, inFolder());
     await symlink(join(PROJECT, 'node_modules'), inFolder('node_modules'));
     await cp(join(import.meta.dirname, 'two-builds.fixture.mjs'), inFolder('program.mjs'));
   });

@@ -16,7 +16,7 @@ const RESOLUTIONS = [
 ] as const;
 
 describe.each([
-  ['for hosts', packLib],
+  ['for hosts', async (directory: string) => (await packLib(directory))[0]],
   ['of the client', (directory: string) => packWorkspace('@time-logs/client', directory)],
   [
     'of the embedded PostgreSQL',
