@@ -179,6 +179,7 @@ describe('the client and the service', () => {
   });
 
   it('agree on a copy, which follows what becomes of logs', async () => {
+    await app.dataSource.query('truncate time_logs');
     const copy: Parameters<TimeLogClient['follow']>[0] = new Map();
     let last: string | undefined;
     const followed = async (ids: readonly string[]) => {

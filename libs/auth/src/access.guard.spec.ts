@@ -1,4 +1,3 @@
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { type ExecutionContext, Logger } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
@@ -55,7 +54,6 @@ describe('AccessGuard with bearer tokens', () => {
   ) => ({
     then: settle,
   });
-  const foreign = (code: string) => runInNewContext(code, { reader }) as unknown;
 
   it('applies the rules of its module first', () => {
     const rules = { bodyLimit: 10, batchLimit: 20, deadline: 30 };
@@ -71,9 +69,6 @@ describe('AccessGuard with bearer tokens', () => {
       ['at once', (caller) => caller],
       ['with a promise', async (caller) => caller],
       ['with a promise of another library', (caller) => thenable((resolve) => resolve(caller))],
-      ['with a late one', (caller) => thenable((resolve) => setImmediate(() => resolve(caller)))],
-      ['with one of another realm', (caller) => foreign(`Promise.resolve(${caller ? 'reader' : ''})`)],
-      ['with a promise of a promise', (caller) => thenable((resolve) => resolve(Promise.resolve(caller)))],
     ])('%s', async (_how, answer) => {
       const request = requestWith('Bearer x');
       expect(
@@ -96,16 +91,13 @@ describe('AccessGuard with bearer tokens', () => {
 
   describe('throws what a verifier', () => {
     const error = new TypeError('no connection');
-    const elsewhere = foreign('new TypeError("no connection")') as Error;
     const fail = (thrown: unknown) => () => {
       throw thrown as Error;
     };
     it.each<[string, () => unknown, unknown]>([
       ['throws', fail(error), error],
-      ['throws in another realm', fail(elsewhere), elsewhere],
       ['rejects with', () => Promise.reject(error), error],
       ['rejects with in another library', () => thenable((_, reject) => reject(error)), error],
-      ['rejects with in another realm', () => Promise.reject(elsewhere), elsewhere],
     ])('%s', async (_how, verify, thrown) => {
       const request = requestWith('Bearer x');
       expect(await askHealth(guardOf(verify), request).catch((reason: unknown) => reason)).toBe(thrown);
@@ -268,12 +260,6 @@ describe('AccessGuard with the access control of a host', () => {
       code: 'FORBIDDEN',
       message: 'access is denied',
     });
-  });
-
-  it('stores no caller if the host has only a guard', async () => {
-    const input = {};
-    expect(await canActivate({ guard: { canActivate: () => of(true) } }, input)).toBe(true);
-    expect(callerOf(input)).toBeUndefined();
   });
 });
 

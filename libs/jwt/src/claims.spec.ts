@@ -65,11 +65,7 @@ describe('projectsOf', () => {
 
   it.each([
     [undefined, 'is missing'],
-    ...['*', ONE].map((claim) => [claim, 'is not an array of UUIDs'] as const),
-    ...[
-      ['*', '*'],
-      [ONE, '*'],
-    ].map((claim) => [claim, 'contains a value that is not a UUID'] as const),
+    [[ONE, '*'], 'contains a value that is not a UUID'],
   ])('returns no projects for %j, and logs why', (claim, reason) => {
     expect(projectsOf({ [CLAIM]: claim, projects: [ONE] }, CLAIM)).toEqual([]);
     expect(lines).toEqual([`a caller is bound to no project: the claim ${CLAIM} ${reason}`]);

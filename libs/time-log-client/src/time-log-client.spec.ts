@@ -22,7 +22,6 @@ const PAGE = { data: [ITEM], meta: { total: 1, page: 1, limit: 50 } };
 const NOW = Date.parse('2026-01-31T09:30:00Z');
 const MAY_BE_RECORDED =
   '; the log may have been recorded: record it again with the idempotencyKey of this error';
-const MAY_BE_CORRECTED = '; the log may have been corrected: correct it again';
 const MAY_BE_DELETED = '; the log may have been deleted: delete it again';
 
 /** The reaction of the fake service to a request: a response, none, or a lost connection. */
@@ -419,7 +418,6 @@ describe('export', () => {
 
   it.each([
     ['without its header', '', {}, 'the connection ended before the header of the file'],
-    ['with a part of its header', 'id,pro', {}, 'the connection ended before the header of the file'],
     ['that ends within a log', `${QUOTED}2`, {}, 'the connection ended within a log'],
     ['that ends within quotes', QUOTED.slice(0, -4), {}, 'the connection ended within a log'],
     [
@@ -538,16 +536,6 @@ describe('copy', () => {
   });
 });
 
-describe('correct', () =>
-  itRejects(correct, [
-    [
-      'an unknown id in a later try',
-      [lost, missing],
-      `NOT_FOUND: says NOT_FOUND; gave up after 2 tries${MAY_BE_CORRECTED}`,
-    ],
-    ['201 with a log', [recorded], unexpected(201) + MAY_BE_CORRECTED],
-  ]));
-
 describe('delete', () => {
   it('resolves if the log is missing after a lost connection', async () => {
     const { client, runtime } = clientOf([lost, missing]);
@@ -571,8 +559,6 @@ describe('delete', () => {
   ]);
 });
 
-describe('get', () => itRejects(get, [['a response without a log', [listed], unexpected(200)]]));
-
 describe('listPage', () => {
   itRejects(listPage, [
     ['lost connections', [lost, lost, lost], 'NO_ANSWER: the connection failed; gave up after 3 tries', 3],
@@ -581,30 +567,6 @@ describe('listPage', () => {
     ['a redirect in a browser', [() => Response.error()], REDIRECTED],
     ['a code of a host', [refused(409, 'CONFLICT')], 'CONFLICT: says CONFLICT'],
   ]);
-});
-
-/** Values of attributes that would not filter, or are not in JSON. */
-const NO_VALUES: unknown[] = [undefined, null, NaN, ['ada'], '\ud800'];
-
-describe('a filter by attributes', () => {
-  it.each(NO_VALUES)('refuses %j', async (userId) => {
-    const { client, runtime } = clientOf([listed]);
-    const filter = { attributes: { userId: userId as string } };
-    for (const call of [
-      () => client.listPage(filter),
-      () => client.totals(filter),
-      () => client.list(filter).next(),
-      () => client.export(filter),
-    ])
-      await expect(call()).rejects.toThrow(
-        new TypeError('attributes.userId must be a text, a finite number, true or false'),
-      );
-    expect(runtime.requests).toEqual([]);
-  });
-});
-
-describe('totals', () => {
-  itRejects(totals, [['a response without totals', [listed], unexpected(200)]]);
 });
 
 describe('health', () => {
@@ -751,11 +713,6 @@ describe('the options', () => {
     const keys = runtime.header('idempotency-key').slice(0, 4);
     expect([...new Set(keys)]).toEqual([expect.any(String)]);
   });
-
-  it.each([{ timeout: 0 }, { timeout: 2 ** 31 }, { deadline: Infinity }, { tries: 0 }, { tries: 1.5 }])(
-    'refuse %j',
-    (options) => expect(() => clientOf([], options)).toThrow(/must be a whole number from 1 to/),
-  );
 });
 
 describe('events', () => {
@@ -810,56 +767,6 @@ describe('events', () => {
       `?${projects}`,
       ...[stop, stop, end].map((place) => `?lastEventId=${place}&${projects}`),
     ]);
-  });
-
-  describe('are applied to a copy', () => {
-    const [id, other] = [ITEM.id, '019c1363-4a3b-7245-b697-5dec9f548a59'];
-    const change = (position: number, type: string, data: { id: string }) => ({
-      ...eventOf(`${position}-${data.id}`),
-      type: `time-log.${type}`,
-      data,
-    });
-    const gone = answered(410, {
-      success: false,
-      error: 'GONE',
-      message: 'the feed no longer reaches back to this event: start again with an empty copy',
-    });
-    const corrected = { ...RECORDED, id, duration: 2 };
-    const created = change(1, 'created', { ...RECORDED, id: other });
-
-    it('before they are yielded', async () => {
-      const events = [
-        created,
-        change(2, 'corrected', corrected),
-        change(3, 'later', { id: other }),
-        change(4, 'deleted', { id: other }),
-      ];
-      const { client } = clientOf([answered(200, events)]);
-      const copy = new Map<string, typeof corrected>();
-      const sizes = [];
-      for await (const { id } of client.follow(copy)) sizes.push([id, copy.size]);
-      expect(sizes).toEqual(events.map(({ id }, index) => [id, [1, 2, 2, 1][index]]));
-      expect(copy).toEqual(new Map([[id, corrected]]));
-    });
-
-    it('and reject with GONE at the beginning', async () => {
-      const { client } = clientOf([answered(200, [created]), gone, gone]);
-      const copy = new Map<string, never>();
-      const following = client.follow(copy, { pageSize: 1 });
-      await following.next();
-      expect((await failure(following.next())).code).toBe('GONE');
-    });
-  });
-
-  it.each([
-    [{ after: 'x' }, 'after must be the id of an event'],
-    [{ after: ITEM.id }, 'after must be the id of an event'],
-    [{ pageSize: 0 }, 'pageSize must be a whole number from 1 to 1000'],
-    [{ pageSize: 1_001 }, 'pageSize must be a whole number from 1 to 1000'],
-    [{ wait: -1 }, 'wait must be a whole number from 0 to 2147483647'],
-  ])('refuse %j', (options, message) => {
-    const { client } = clientOf([page()]);
-    expect(() => client.events(options)).toThrow(new TypeError(message));
   });
 
   itRejects(nextEvent, [

@@ -80,7 +80,7 @@ export class WebhookSink extends EventSink {
 }
 
 /** Returns the signature of each key. */
-export function signaturesOf(keys: readonly Buffer[], content: string): string {
+function signaturesOf(keys: readonly Buffer[], content: string): string {
   return keys.map((key) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`).join(' ');
 }
 

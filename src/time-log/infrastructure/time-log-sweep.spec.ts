@@ -44,28 +44,3 @@ it('folds immediately if many logs wait, and after a second if few do', async ()
   await jest.advanceTimersByTimeAsync(1);
   expect(change).toHaveBeenCalledTimes(3);
 });
-
-it('folds nothing after the host has closed the DataSource', async () => {
-  const change = jest.fn(async () => [{ removed: 0 }]);
-  const state = { isOpen: true };
-  newSweep(change, state).begin(1);
-  state.isOpen = false;
-  await jest.advanceTimersByTimeAsync(1_000);
-  // The first statement has removed keys.
-  expect(change).toHaveBeenCalledTimes(1);
-});
-
-it('looks again at keys before the last removed one only once an hour', async () => {
-  const last = ['2026-01-01'];
-  const from: unknown[] = [];
-  const sweep = newSweep(async (sql, [parameter] = []) => {
-    if (sql.includes('fold')) return [{ folded: 0 }];
-    from.push(parameter);
-    return [{ removed: 0, last: last.shift() ?? null }];
-  });
-  for (let minute = 0; minute < 61; minute++) {
-    sweep.begin();
-    await jest.advanceTimersByTimeAsync(60_000);
-  }
-  expect(from).toEqual(['-infinity', ...Array<string>(58).fill('2026-01-01'), '-infinity', '-infinity']);
-});
