@@ -1,7 +1,6 @@
 /* The entry `time-logs/time-log` for applications that embed time logs. The service itself uses the module, too. */
 
 export {
-  ALL_PROJECTS,
   type CallOptions,
   type ChangeOptions,
   entityTagOf,
@@ -11,7 +10,6 @@ export {
   Period,
   type RecordOptions,
   TimeLog,
-  type TimeLogAccess,
   TimeLogCounts,
   timeLogEntities,
   type TimeLogFilterInput,

@@ -42,7 +42,8 @@ describe('the arguments of services', () => {
     'page and its place': (place: never) => feed.page(place, 1),
     'recordOnce and its caller': (caller: never) => logs.recordOnce(values, { ...key, caller }),
     'recordAllOnce and its caller': (caller: never) => logs.recordAllOnce([values], { ...key, caller }),
-    'a bound caller, and the id of a correction': (id: never) => logs.correct(id, values, { access: [] }),
+    'a bound caller, and the id of a correction': (id: never) =>
+      logs.correct(id, values, { caller: { projects: [] } }),
   };
 
   const uuids = 'projectId must be a UUID, or at most 100 separated by commas';

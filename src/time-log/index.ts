@@ -1,6 +1,5 @@
 export {
   type CallOptions,
-  callOptionsOf,
   type CallWrites,
   type ChangeOptions,
   type RecordOptions,
@@ -17,13 +16,7 @@ export {
 } from './domain/idempotency-key.js';
 export { PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';
-export {
-  ALL_PROJECTS,
-  attributesIn,
-  type AttributeValues,
-  haveValues,
-  type TimeLogAccess,
-} from './domain/time-log-access.js';
+export { type AttributeValues, haveValues, type TimeLogAccess } from './domain/time-log-access.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { itemsOf } from './domain/time-log-item.js';
 export {

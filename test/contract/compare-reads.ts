@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { type Grouping, GROUPINGS, type GroupSum, type Sum, type Totals } from '../../src/totals/index.js';
 import {
-  ALL_PROJECTS,
   type Attributes,
-  attributesIn,
   type AttributeValues,
   haveValues,
   normalizedValues,
@@ -19,6 +17,7 @@ import { newLog } from './sample-logs.js';
 import type { DataSource } from 'typeorm';
 import { logsOf } from './compare-export.js';
 import type { Store } from '../support/storage.js';
+import { ALL_PROJECTS } from '../support/storage.js';
 
 export const [ONE, OTHER] = [randomUUID(), randomUUID()].sort() as [string, string];
 const EMPTY = randomUUID();
@@ -31,19 +30,18 @@ const DAYS = [
 ];
 const DURATIONS = [0.1, 0.2, 1e21, 5e-324, 8, Number.MAX_VALUE, 0.1 + 0.2];
 
-type ProjectAccess = 'all' | readonly string[];
 /** The projects of a filter and of an access, and the first and the last day of the filter. */
 type Query = readonly [
   projectIds: readonly string[] | undefined,
-  projects: ProjectAccess,
+  projects: readonly string[] | undefined,
   from?: string | undefined,
   to?: string,
 ];
 
 const QUERIES: readonly Query[] = [
-  [[ONE, OTHER], ALL_PROJECTS],
-  [[ONE], ALL_PROJECTS],
-  [[EMPTY], ALL_PROJECTS],
+  [[ONE, OTHER], undefined],
+  [[ONE], undefined],
+  [[EMPTY], undefined],
   [undefined, [OTHER, EMPTY]],
   [undefined, [OTHER, OTHER]],
   [undefined, []],
@@ -51,15 +49,15 @@ const QUERIES: readonly Query[] = [
   [[ONE, EMPTY], [OTHER, ONE], '0001-01-01', '2026-01-31'],
   [undefined, [ONE, OTHER], '2026-02-01'],
   // No other case has logs on these days.
-  [undefined, ALL_PROJECTS, '2025-12-28', '2025-12-29'],
+  [undefined, undefined, '2025-12-28', '2025-12-29'],
 ];
 const PERIODS: readonly Query[] = [
-  [[ONE, OTHER], ALL_PROJECTS, '2025-12-29', '2026-01-31'],
-  [[ONE, OTHER], ALL_PROJECTS, '2025-12-30', '2026-02-01'],
-  [[ONE, OTHER], ALL_PROJECTS, '2024-03-01', '2025-12-27'],
-  [[OTHER], ALL_PROJECTS, '2024-02-29', '2024-02-29'],
-  [[ONE], ALL_PROJECTS, '9999-12-30'],
-  [[OTHER], ALL_PROJECTS, undefined, '0001-01-06'],
+  [[ONE, OTHER], undefined, '2025-12-29', '2026-01-31'],
+  [[ONE, OTHER], undefined, '2025-12-30', '2026-02-01'],
+  [[ONE, OTHER], undefined, '2024-03-01', '2025-12-27'],
+  [[OTHER], undefined, '2024-02-29', '2024-02-29'],
+  [[ONE], undefined, '9999-12-30'],
+  [[OTHER], undefined, undefined, '0001-01-06'],
 ];
 
 /** Returns logs of two projects, with the same days, durations and attributes; one has a log more. */
@@ -87,16 +85,16 @@ export async function compareReads(
 ): Promise<void> {
   for (const [projectIds, projects, from, to] of own || bound ? QUERIES : [...QUERIES, ...PERIODS]) {
     const filter = { projectIds, period: Period.of(from, to), attributes: own };
-    const access = bound ? { projects, attributes: bound } : projects;
+    const access = { projects, attributes: bound };
     const matching = logs
       .filter(({ projectId }) => projectIds?.includes(projectId) ?? true)
-      .filter(({ projectId }) => projects === ALL_PROJECTS || projects.includes(projectId))
+      .filter(({ projectId }) => projects?.includes(projectId) ?? true)
       .filter(({ date }) => (from ?? date) <= date && date <= (to ?? date))
       .filter(({ attributes }) => haveValues(attributes, own) && haveValues(attributes, bound))
       .sort((a, b) => (a.date + a.id < b.date + b.id ? 1 : -1));
     try {
       await comparePages(store, filter, access, matching);
-      if ((projectIds ?? projects).length === 1) await compareAfter(store, filter, access, matching);
+      if ((projectIds ?? projects)?.length === 1) await compareAfter(store, filter, access, matching);
       await compareSums(store, filter, access, matching);
       await compareExportedLogs(store, filter, access, matching);
     } catch (cause) {
@@ -135,7 +133,7 @@ async function compareExportedLogs(...[store, filter, access, matching]: Compari
   await store.exports.export({ filter, access }, async (logs) => {
     expect(await logsOf(logs)).toEqual(matching.toReversed());
     expect(logs.total).toBe(matching.length);
-    const { period, attributes = attributesIn(access) } = filter;
+    const { period, attributes = access.attributes } = filter;
     const isPartial = (period.from ?? period.to ?? attributes) !== undefined;
     expect(logs.lastEventId === undefined).toBe(isPartial);
   });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { LOG } from '../support/requests.js';
 import {
-  ALL_PROJECTS,
   PageRequest,
   Period,
   type TimeLog,
@@ -13,7 +12,13 @@ import {
 import { connectionOptions } from '../../src/database/setup/index.js';
 import { Database } from '../../src/database/index.js';
 import type { DataSource } from 'typeorm';
-import { LONG_QUEUE_LIMITS, longLimits as limits, newIds, useDatabase } from '../support/storage.js';
+import {
+  ALL_PROJECTS,
+  LONG_QUEUE_LIMITS,
+  longLimits as limits,
+  newIds,
+  useDatabase,
+} from '../support/storage.js';
 import { keyOfBatch, keyOfLog, newLog, recordAllOnce, recordOnce } from './sample-logs.js';
 import { useStore } from '../support/storage.js';
 

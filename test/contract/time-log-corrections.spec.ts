@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import {
-  ALL_PROJECTS,
   normalizedValues,
   PageRequest,
   Period,
@@ -10,7 +9,7 @@ import {
   type TimeLogValues,
 } from '../../src/time-log/index.js';
 import { DIFFERENCES, keyOfLog, newLog, recordOnce, VALUES } from './sample-logs.js';
-import { useStore } from '../support/storage.js';
+import { ALL_PROJECTS, useStore } from '../support/storage.js';
 
 const ALL = PageRequest.of(1, 1000);
 const CHANGED = { code: 'PRECONDITION_FAILED' };

@@ -9,9 +9,9 @@ import {
 import { parseEventId } from '../../src/feed/index.js';
 import { eventually } from '../support/eventually.js';
 import { LONG_TEXTS, newLog, NUMBERS, TEXTS } from './sample-logs.js';
-import { ALL_PROJECTS, Period } from '../../src/time-log/index.js';
+import { Period } from '../../src/time-log/index.js';
 import { compareExport, logsOf } from './compare-export.js';
-import { useStore } from '../support/storage.js';
+import { ALL_PROJECTS, useStore } from '../support/storage.js';
 
 describe('exports', () => {
   const store = useStore();

@@ -8,7 +8,6 @@ import {
   type TypeOrmFeedRepository,
 } from '../../src/feed/index.js';
 import {
-  ALL_PROJECTS,
   OldTimeLogs,
   TimeLog,
   TimeLogCounts,
@@ -17,7 +16,7 @@ import {
 import { Database } from '../../src/database/index.js';
 import type { DataSource } from 'typeorm';
 import { keepTimeLogPositions } from '../../src/feed/infrastructure/keep-time-log-positions.js';
-import { useDatabase } from '../support/storage.js';
+import { ALL_PROJECTS, useDatabase } from '../support/storage.js';
 
 const [PROJECT, OTHER] = [randomUUID(), randomUUID()];
 const GONE = {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  ALL_PROJECTS,
   PageRequest,
   type TimeLogAccess,
   type TimeLogFilter,
@@ -90,7 +89,7 @@ async function oracle(
 ): Promise<{ total: number; ids: string[] }> {
   const matching = `from time_logs where ($1::uuid[] is null or project_id = any($1)) and ($4::uuid[] is null or project_id = any($4))
     and date >= coalesce($2::date, '-infinity') and date <= coalesce($3::date, 'infinity')`;
-  const parameters = [projectIds, period.from, period.to, access === ALL_PROJECTS ? null : access];
+  const parameters = [projectIds, period.from, period.to, access.projects ?? null];
   const [{ total }] = await reading.query<[{ total: string }]>(
     `select count(*) as total ${matching}`,
     parameters,

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DomainError } from '../../libs/errors/src/index.js';
 import {
-  ALL_PROJECTS,
   type Attributes,
   entityTagOf,
   normalizedValues,
@@ -22,6 +21,7 @@ import { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
 import { TypeOrmExportRepository } from '../../src/export/index.js';
 import { TypeOrmTotalsRepository } from '../../src/totals/index.js';
 import {
+  ALL_PROJECTS,
   limits,
   LONG_QUEUE_LIMITS,
   newIds,
@@ -241,8 +241,8 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
 
     it('finds no log where it has met a move to a project beyond the access', async () => {
       const move = `update time_logs set project_id = '00000000-0000-0000-0000-000000000000' where id = $1`;
-      expect(await correctDuring(move, 'commit', [log.projectId])).toEqual([undefined, 15]);
-      expect(await correctDuring(move, 'rollback', [log.projectId])).toEqual([1.5, 1.5]);
+      expect(await correctDuring(move, 'commit', { projects: [log.projectId] })).toEqual([undefined, 15]);
+      expect(await correctDuring(move, 'rollback', { projects: [log.projectId] })).toEqual([1.5, 1.5]);
     });
 
     it('finds no log where it has met a change of an attribute to which the access is bound', async () => {
@@ -251,7 +251,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       await dataSource.query(store, [log.id, 'ada']);
       const other = await database.transaction();
       await other.query(store, [log.id, 'bob']);
-      const access = { projects: ALL_PROJECTS, attributes: { user: 'ada' } } as const;
+      const access = { attributes: { user: 'ada' } };
       const changes = [repository.correct(logNumber(20, 1.5), access), repository.delete(log.id, access)];
       await untilWaiting(dataSource);
       await other.commitTransaction();

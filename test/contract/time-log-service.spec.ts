@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
-  ALL_PROJECTS,
   type ChangeOptions,
   entityTagOf,
   normalizedValues,
   Period,
   TimeLog,
-  type TimeLogAccess,
   TimeLogAttributes,
   TimeLogIds,
   TimeLogService,
@@ -14,7 +12,7 @@ import {
   type TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
 import { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
-import { useStore } from '../support/storage.js';
+import { ALL_PROJECTS, useStore } from '../support/storage.js';
 
 const values = {
   projectId: 'AAAAAAAA-0000-0000-0000-000000000001',
@@ -55,8 +53,9 @@ describe('TimeLogService', () => {
     const filters = new Map([['level', 'number'] as const]);
     const attributes = Object.assign(new TimeLogAttributes(), { filters });
     const filtered = new TimeLogService(repository, ids, undefined, attributes);
-    const access: TimeLogAccess = { projects: ALL_PROJECTS, attributes: { level } };
-    await expect(filtered.list({}, {}, { access })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(filtered.list({}, {}, { caller: { attributes: { level } } })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
   });
 
   it('iterates over all logs, or project by project, newest date first', async () => {
@@ -74,10 +73,15 @@ describe('TimeLogService', () => {
     const days = (project: string) => ['03', '02', '01'].map((day) => project + day);
     expect(await read()).toEqual(['03', '02', '01'].flatMap((day) => [other + day, one + day]));
     expect(await read({ ...everything, projectIds: [other, one] })).toEqual([...days(other), ...days(one)]);
-    expect(await read(everything, { access: [one, other, one] })).toEqual([...days(one), ...days(other)]);
+    expect(await read(everything, { caller: { projects: [one, other, one] } })).toEqual([
+      ...days(one),
+      ...days(other),
+    ]);
     expect(await read({ projectIds: [one], period: Period.of('2026-01-02') })).toEqual(days(one).slice(0, 2));
-    expect(await read(everything, { access: [] })).toEqual([]);
-    await expect(read({ ...everything, projectIds: [one] }, { access: [other] })).rejects.toMatchObject({
+    expect(await read(everything, { caller: { projects: [] } })).toEqual([]);
+    await expect(
+      read({ ...everything, projectIds: [one] }, { caller: { projects: [other] } }),
+    ).rejects.toMatchObject({
       code: 'FORBIDDEN',
     });
   });

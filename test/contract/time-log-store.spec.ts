@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { GROUPINGS } from '../../src/totals/index.js';
 import {
-  ALL_PROJECTS,
   itemsOf,
   normalizedValues,
   PageRequest,
@@ -13,7 +12,7 @@ import {
 } from '../../src/time-log/index.js';
 import { DIFFERENCES, LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
-import { useStore } from '../support/storage.js';
+import { ALL_PROJECTS, useStore } from '../support/storage.js';
 
 const ALL = PageRequest.of(1, 1000);
 /** The smallest and the largest id. */
@@ -70,7 +69,7 @@ describe('the store of time logs', () => {
     ['of any project', ONE, [], false],
   ])(
     'within an access, gets, corrects and deletes a log %s only if it may',
-    (_what, projectId, access, isVisible) => compareChanges(store, access, isVisible, { projectId }),
+    (_what, projectId, projects, isVisible) => compareChanges(store, { projects }, isVisible, { projectId }),
   );
 
   it('reads pages and totals from one snapshot each while logs are added', async () => {

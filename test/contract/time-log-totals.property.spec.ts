@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  ALL_PROJECTS,
-  PageRequest,
-  type TimeLogAccess,
-  type TimeLogFilter,
-} from '../../src/time-log/index.js';
+import { PageRequest, type TimeLogAccess, type TimeLogFilter } from '../../src/time-log/index.js';
 import type { Grouping, Totals, TypeOrmTotalsRepository } from '../../src/totals/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from './any-filter.js';
 import { timesOf } from '../support/extent.js';
@@ -79,7 +74,7 @@ function expected(
 ): Promise<Totals> {
   const matching = `($1::uuid[] is null or project_id = any ($1)) and ($2::uuid[] is null or project_id = any ($2))
     and date between coalesce($3, '-infinity'::date) and coalesce($4, 'infinity'::date)`;
-  const allowed = access === ALL_PROJECTS ? null : access;
+  const allowed = access.projects ?? null;
   const parameters = [projectIds, allowed, period.from, period.to];
   return plainTotals(dataSource, [matching, parameters], period, grouping, page);
 }

@@ -95,15 +95,15 @@ describe('a host with filters by attributes', () => {
       NOT_ALLOWED,
     ]);
     expect(await send('GET', '?attributes.userId=b')).toMatchObject([200, { data: [] }]);
-    const bound = { access: { projects: 'all', attributes: { userId: 'ada' } } } as const;
+    const bound = { caller: { attributes: { userId: 'ada' } } };
     expect(await timeLogs.record(LOG, bound)).toMatchObject({ attributes: { userId: 'ada' } });
     caller = { ...BOSS, id: randomUUID(), attributes: { userId: 'bob' } };
     expect(await send('GET', `/${made.id}`)).toMatchObject([404, {}]);
   });
 
   it('obeys the bounds of a caller in what its hooks return, also under a key of an earlier bound', async () => {
-    const access = { projects: 'all', attributes: { userId: 'ada' } } as const;
-    const own = await timeLogs.record(LOG, { access });
+    const bound = { caller: { attributes: { userId: 'ada' } } };
+    const own = await timeLogs.record(LOG, bound);
     const key = { caller: 'ada', text: randomUUID() };
     replaced = { userId: 'bob' };
     try {
@@ -114,19 +114,19 @@ describe('a host with filters by attributes', () => {
       for (const attributes of [replaced, {}]) {
         replaced = attributes;
         for (const change of [
-          timeLogs.recordOnce(LOG, key, { access }),
-          timeLogs.record(LOG, { access }),
-          timeLogs.recordAll([LOG], { access }),
-          timeLogs.correct(own.id, LOG, { access }),
-          timeLogs.patch(own.id, () => ({ ...LOG, duration: 2 }), { access }),
+          timeLogs.recordOnce(LOG, key, bound),
+          timeLogs.record(LOG, bound),
+          timeLogs.recordAll([LOG], bound),
+          timeLogs.correct(own.id, LOG, bound),
+          timeLogs.patch(own.id, () => ({ ...LOG, duration: 2 }), bound),
         ])
           await expect(change).rejects.toMatchObject(refused);
       }
     } finally {
       replaced = undefined;
     }
-    expect(await timeLogs.get(own.id, { access })).toEqual(own);
-    const unset = timeLogs.patch(own.id, () => LOG, { access });
-    expect((await unset).attributes).toEqual(access.attributes);
+    expect(await timeLogs.get(own.id, bound)).toEqual(own);
+    const unset = timeLogs.patch(own.id, () => LOG, bound);
+    expect((await unset).attributes).toEqual(bound.caller.attributes);
   });
 });

@@ -200,7 +200,7 @@ describe('the hooks of a host', () => {
     policy.replace = ({ values }) => values && { ...values, projectId: randomUUID() };
     const owned = { caller: 'ada', text: randomUUID() };
     const { log } = await service.recordOnce(LOG, owned);
-    const bound = { access: [LOG.projectId] };
+    const bound = { caller: { projects: [LOG.projectId] } };
     await expect(service.recordOnce(LOG, owned, bound)).rejects.toMatchObject({ code: 'FORBIDDEN' });
     expect(await service.recordOnce(LOG, owned)).toEqual({ log, isReplay: true });
   });
@@ -223,8 +223,8 @@ describe('the hooks of a host', () => {
   });
 
   it('cannot replace values against our rules, or the access of the caller', async () => {
-    const access = [LOG.projectId];
-    const record = () => app.get(TimeLogService).record(LOG, { access });
+    const caller = { projects: [LOG.projectId] };
+    const record = () => app.get(TimeLogService).record(LOG, { caller });
     policy.replace = () => ({ ...LOG, duration: 0 });
     expect(await send('POST', '', LOG)).toMatchObject([400, { error: 'VALIDATION_ERROR' }]);
     policy.replace = () => ({ ...LOG, projectId: randomUUID() });

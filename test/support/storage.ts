@@ -20,6 +20,8 @@ export const { limits } = loadConfig({}, false);
 export const longLimits = { ...limits, deadline: 10 * limits.deadline };
 export const LONG_QUEUE_LIMITS = { queue: limits.writeQueue, wait: longLimits.deadline };
 export const newIds = () => new UuidV7TimeLogIds();
+/** The access of a caller that is not bound. */
+export const ALL_PROJECTS = {};
 
 type Options = Partial<ReturnType<typeof plainOptions>>;
 type Isolation = Parameters<QueryRunner['startTransaction']>[0];

@@ -11,7 +11,6 @@ import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import { type ExportFormat, formatFault } from '../domain/export.repository.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
-import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { READ } from '../../time-log/time-log.options.js';
 import { filterIn, TimeLogFilterDto } from '../../time-log/api/list-time-logs.dto.js';
 import { type ExportedLogs, ExportService } from '../application/export.service.js';
@@ -85,7 +84,7 @@ export class ExportController implements OnModuleDestroy {
     signal: AbortSignal,
   ): Promise<void> {
     const { format } = query;
-    const options = { ...callOptionsOf(request[STATE].caller), signal };
+    const options = { caller: request[STATE].caller, signal };
     let exported: Promise<void> | undefined;
     const begun = new Promise<void>((begin, fail) => {
       const use = async ({ total, lastEventId, content }: ExportedLogs) => {

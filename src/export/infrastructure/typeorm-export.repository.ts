@@ -1,6 +1,6 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Snapshot, TextStatement } from '../../database/index.js';
-import { attributesIn, type TimeLogAccess } from '../../time-log/domain/time-log-access.js';
+import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import {
@@ -67,7 +67,7 @@ export class TypeOrmExportRepository extends ExportRepository {
     snapshot: Snapshot,
   ): Promise<string | undefined> {
     const { from, to } = filter.period;
-    if (from ?? to ?? filter.attributes ?? attributesIn(access)) return undefined;
+    if (from ?? to ?? filter.attributes ?? access.attributes) return undefined;
     const { database } = this.logs;
     const [row] = await snapshot.query<{ cursor: string }>(
       `select (case when exists (select from ${database.table(TimeLogDeletion)} where project_id is null and position = last - 1)

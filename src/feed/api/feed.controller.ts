@@ -8,8 +8,6 @@ import { lastEventIdFault, type TimeLogEvent } from '../domain/time-log-event.js
 import { sendList } from '../../time-log/api/send-response.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.options.js';
-import { callOptionsOf } from '../../time-log/application/call-options.js';
-import { ALL_PROJECTS } from '../../time-log/domain/time-log-access.js';
 import { LargeLists } from '../../time-log/api/large-lists.js';
 import { FeedService } from '../application/feed.service.js';
 import type { FeedPage } from '../domain/feed.repository.js';
@@ -49,15 +47,16 @@ export class FeedController {
     @Res() response: Response,
   ): Promise<void> {
     const limit = Number(query.limit);
+    const { caller } = request[STATE];
     const options = {
-      ...callOptionsOf(request[STATE].caller),
+      caller,
       projectIds: query.projectId === undefined ? undefined : projectIdsOf(query.projectId),
     };
     await sendList(this.largeLists, request, response, {
       limit,
       make: async () => {
         const page = await this.service.page(query.lastEventId, limit, options);
-        const isFiltered = options.projectIds !== undefined || options.access !== ALL_PROJECTS;
+        const isFiltered = options.projectIds !== undefined || caller?.projects !== undefined;
         return {
           list: { before: '[', items: eventJsons(page.events, this.source), after: ']' },
           link: eventLinks(page, limit, options.projectIds, isFiltered),

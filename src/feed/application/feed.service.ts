@@ -1,7 +1,6 @@
 import { DomainError, throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { accessTo, type CallOptions } from '../../time-log/application/call-options.js';
 import { pageLimitFault } from '../../time-log/domain/page-request.js';
-import { ALL_PROJECTS, attributesIn, projectsIn } from '../../time-log/domain/time-log-access.js';
 import { projectIdsIn } from '../../time-log/domain/time-log.rules.js';
 import type { FeedPage, FeedRepository } from '../domain/feed.repository.js';
 import { lastEventIdFault, parseEventId, type TimeLogEvent } from '../domain/time-log-event.js';
@@ -58,8 +57,7 @@ function projectsOf(
 ): readonly string[] | undefined {
   throwFaults([lastEventId === undefined ? undefined : lastEventIdFault(lastEventId), pageLimitFault(limit)]);
   const projectIds = options.projectIds && projectIdsIn(options.projectIds);
-  const access = accessTo(projectIds, options);
-  if (attributesIn(access)) throw new DomainError('FORBIDDEN', BOUND_TO_ATTRIBUTES);
-  const projects = projectsIn(access);
-  return projectIds ?? (projects === ALL_PROJECTS ? undefined : projects);
+  const { projects, attributes } = accessTo(projectIds, options);
+  if (attributes) throw new DomainError('FORBIDDEN', BOUND_TO_ATTRIBUTES);
+  return projectIds ?? projects;
 }

@@ -16,7 +16,6 @@ import {
   CreateTimeLogDto,
   idempotencyKeyFault,
   ListTimeLogsDto,
-  callOptionsOf,
   criteriaOf,
   idempotencyKeyOf,
   itemsResponse,
@@ -92,7 +91,7 @@ export class TimeLogMessagesController {
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     const { filter, page } = criteriaOf(query, stateOf((dataOf as () => object)()).attributes);
-    const call = callOptionsOf(caller);
+    const call = { caller };
     const list = async () => itemsResponse(await this.timeLogs.items(filter, page, call), page);
     return this.largeLists.isLarge(page.limit) ? this.largeLists.form(caller?.id, list) : list();
   }
@@ -105,7 +104,7 @@ export class TimeLogMessagesController {
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     const { filter, page } = criteriaOf(query, stateOf((dataOf as () => object)()).attributes);
-    const totals = await this.totalsService.totals(filter, query.by, page, callOptionsOf(caller));
+    const totals = await this.totalsService.totals(filter, query.by, page, { caller });
     return totalsResponse(totals, page);
   }
 
@@ -117,7 +116,7 @@ export class TimeLogMessagesController {
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
-    const call = callOptionsOf(caller);
+    const call = { caller };
     const state = stateOf((dataOf as () => object)());
     const values = valuesOf(timeLog, state.attributes);
     if (idempotencyKey === undefined) {

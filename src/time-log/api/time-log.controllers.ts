@@ -29,7 +29,7 @@ import { TimeLogService } from '../application/time-log.service.js';
 import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
-import { callOptionsOf, type ChangeOptions } from '../application/call-options.js';
+import type { ChangeOptions } from '../application/call-options.js';
 import {
   CorrectTimeLogDto,
   CreateTimeLogDto,
@@ -61,11 +61,11 @@ export class ListTimeLogsController {
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query, request[STATE].attributes);
-    const call = callOptionsOf(request[STATE].caller);
+    const { caller } = request[STATE];
     await sendList(this.largeLists, request, response, {
       limit: page.limit,
       make: async () => {
-        const items = await this.timeLogs.items(filter, page, call);
+        const items = await this.timeLogs.items(filter, page, { caller });
         return { list: listJson(items, page), link: pageLinks(filter, page, items.total) };
       },
     });
@@ -92,7 +92,7 @@ export class RecordTimeLogsController {
     @Res() response: Response,
   ): Promise<void> {
     const state = request[STATE];
-    const call = callOptionsOf(state.caller);
+    const call = { caller: state.caller };
     const values = valuesOf(body, state.attributes);
     const keyText = headers['Idempotency-Key'];
     if (keyText === undefined) {
@@ -116,7 +116,7 @@ export class RecordTimeLogsController {
     @Res() response: Response,
   ): Promise<void> {
     const state = request[STATE];
-    const call = callOptionsOf(state.caller);
+    const call = { caller: state.caller };
     const keyText = headers['Idempotency-Key'];
     const recorded = this.turns.run(call.caller?.id, async () => {
       const values = allValuesOf(await read(), state.attributes as readonly unknown[]);
@@ -209,7 +209,7 @@ export class GetTimeLogController {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const found = this.timeLogs.get(id, callOptionsOf(request[STATE].caller));
+    const found = this.timeLogs.get(id, { caller: request[STATE].caller });
     sendLog(response, 200, await withinDeadline(request, found));
   }
 }
@@ -221,7 +221,7 @@ function changeOptionsOf(request: Request & Served, kind: 'correct' | 'delete', 
   // Node joins the lines of each of these headers to one list.
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   return {
-    ...callOptionsOf(state.caller),
+    caller: state.caller,
     ifMatch: entityTagsIn(ifMatch),
     ifNoneMatch: entityTagsIn(ifNoneMatch),
   };

@@ -2,12 +2,9 @@ import { type Caller, isAttributeValue } from '../../../libs/auth/src/index.js';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { AttributeType, TimeLogAttributes } from '../domain/attributes.js';
 import {
-  ALL_PROJECTS,
   ATTRIBUTE_NOT_ALLOWED,
-  attributesIn,
   haveValues,
   PROJECT_NOT_ALLOWED,
-  projectsIn,
   type TimeLogAccess,
 } from '../domain/time-log-access.js';
 import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
@@ -15,11 +12,13 @@ import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js'
 import type { TimeLogFilter, TimeLogWrites, TransactionHandle } from '../domain/time-log.repository.js';
 import type { AllTimeLogValues } from '../domain/time-log.js';
 
-/** The caller of a method, and its access. */
+/** The options of every method. */
 export interface CallOptions {
-  /** All projects by default, since the code of a host is trusted. */
-  readonly access?: TimeLogAccess | undefined;
-  /** The caller, for hooks. While others wait, the limits of costly reads and changes let an id use a quarter. */
+  /**
+   * The caller, also for hooks. It reads and changes only logs of the projects and with the attributes to which it is
+   * bound; by default all, since the code of a host is trusted. Its scopes are not checked. While others wait, the
+   * limits of costly reads and changes let an id use a quarter.
+   */
   readonly caller?: Partial<Caller> | undefined;
 }
 
@@ -50,8 +49,8 @@ export interface ChangeOptions extends RecordOptions {
 const ATTRIBUTE_NOT_DECLARED = 'the token is bound to an attribute that this service does not filter by';
 
 /** Throws DomainError FORBIDDEN if a call is bound to attributes that logs have no filter of the same type for. */
-export function requireDeclared({ access = ALL_PROJECTS }: CallOptions, known: TimeLogAttributes): void {
-  const bound = attributesIn(access);
+export function requireDeclared({ caller }: CallOptions, known: TimeLogAttributes): void {
+  const bound = caller?.attributes;
   if (!bound || Object.entries(bound).every(([name, value]) => isOfType(value, known.filters.get(name))))
     return;
   throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_DECLARED);
@@ -64,15 +63,13 @@ function isOfType(value: unknown, type: AttributeType | undefined): boolean {
 /** Returns the access of a call, with ids in lower case. Throws DomainError FORBIDDEN if it excludes a project. */
 export function accessTo(
   projectIds: readonly string[] | undefined,
-  { access = ALL_PROJECTS }: CallOptions,
+  { caller: { projects: bound, attributes } = {} }: CallOptions,
 ): TimeLogAccess {
-  const ids = projectsIn(access);
-  if (ids === ALL_PROJECTS) return access;
-  const projects = ids.map((id) => id.toLowerCase());
-  if (projectIds?.some((id) => !projects.includes(id)))
+  // A pipe of a host may turn the array into an object when it rebuilds the caller of a message.
+  const projects = bound && Object.values(bound).map((id) => id.toLowerCase());
+  if (projects && projectIds?.some((id) => !projects.includes(id)))
     throw new DomainError('FORBIDDEN', PROJECT_NOT_ALLOWED);
-  const attributes = attributesIn(access);
-  return attributes ? { projects, attributes } : projects;
+  return { projects, attributes };
 }
 
 /**
@@ -87,7 +84,7 @@ export function requireAccess(
     logs.map(({ projectId }) => projectId),
     options,
   );
-  const bound = attributesIn(access);
+  const { attributes: bound } = access;
   if (!bound || logs.every(({ attributes }) => !attributes || haveValues(attributes, bound))) return access;
   throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_ALLOWED);
 }
@@ -102,15 +99,6 @@ export function readArguments(
   requireDeclared(options, attributes);
   const matching = filterOf(filter, attributes);
   return [matching, pageOf(page), accessTo(matching.projectIds, options), options.caller?.id];
-}
-
-/** Returns the options for a caller. It may access all logs unless it is bound to projects or attributes. */
-export function callOptionsOf(caller: Caller | undefined): CallOptions {
-  const { projects: ids, attributes } = caller ?? {};
-  // A pipe of a host may turn the array into an object when it rebuilds the caller of a message.
-  const projects = ids === undefined ? ALL_PROJECTS : Object.values(ids);
-  const access: TimeLogAccess = attributes === undefined ? projects : { projects, attributes };
-  return { access, caller };
 }
 
 /** The methods that make the changes of a call. `record` returns the logs with the values that a hook has replaced. */

@@ -1,12 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { batchError, DomainError, type Fault, faultsAt } from '../../../libs/errors/src/domain-error.js';
-import {
-  ALL_PROJECTS,
-  attributesIn,
-  type AttributeValues,
-  projectsIn,
-  type TimeLogAccess,
-} from '../domain/time-log-access.js';
+import { type AttributeValues, type TimeLogAccess } from '../domain/time-log-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import { ANY_VERSION, isVersionIn } from '../domain/entity-tag.js';
 import {
@@ -216,8 +210,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     requireDeclared(options, this.attributes);
     const { projectIds, ...matching } = filterOf(filter, this.attributes);
     const access = accessTo(projectIds, options);
-    const allowed = projectsIn(access);
-    const projects = projectIds ?? (allowed === ALL_PROJECTS ? [undefined] : allowed);
+    const projects = projectIds ?? access.projects ?? [undefined];
     for (const project of new Set(projects)) {
       const ofProject = { ...matching, projectIds: project === undefined ? undefined : [project] };
       let logs: readonly TimeLog<A>[] = [];
@@ -329,10 +322,11 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: ChangeOptions,
     change: (expected?: TimeLog) => Promise<T>,
   ): Promise<T> {
-    const { access = ALL_PROJECTS, manager, ifMatch, ifNoneMatch } = options;
+    const { caller, manager, ifMatch, ifNoneMatch } = options;
     if (ifNoneMatch || (ifMatch && !ifMatch.includes(ANY_VERSION)))
       return this.changeCurrent(id, options, (log) => () => change(log));
-    if (access !== ALL_PROJECTS && !manager) await this.get(id, options);
+    const isBound = (caller?.projects ?? caller?.attributes) !== undefined;
+    if (isBound && !manager) await this.get(id, options);
     return change();
   }
 
@@ -361,8 +355,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
 }
 
 /** Returns the values to which the caller of a call is bound. */
-function boundIn({ access = ALL_PROJECTS }: CallOptions): AttributeValues | undefined {
-  return attributesIn(access);
+function boundIn({ caller }: CallOptions): AttributeValues | undefined {
+  return caller?.attributes;
 }
 
 /** Throws DomainError PRECONDITION_FAILED if the options do not allow a change of this version. */

@@ -1,4 +1,4 @@
-import { ALL_PROJECTS, attributesIn, projectsIn, type TimeLogAccess } from '../domain/time-log-access.js';
+import type { TimeLogAccess } from '../domain/time-log-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 
 /** Returns the parameter of a text. */
@@ -13,7 +13,7 @@ export function attributeCondition(
   access: TimeLogAccess,
   bind: Bind,
 ): string | undefined {
-  const required = [attributes, attributesIn(access)].filter((values) => values !== undefined);
+  const required = [attributes, access.attributes].filter((values) => values !== undefined);
   if (required.length === 0) return undefined;
   return required.map((values) => `log.attributes @> ${bind(JSON.stringify(values))}::jsonb`).join(' and ');
 }
@@ -55,10 +55,12 @@ export function matchingLogs(
 }
 
 /** Returns the projects that a filter selects within an access; null means all projects. */
-export function projectsOf({ projectIds }: TimeLogFilter, access: TimeLogAccess): readonly string[] | null {
-  const projects = projectsIn(access);
-  if (projectIds === undefined) return projects === ALL_PROJECTS ? null : projects;
-  return projects === ALL_PROJECTS ? projectIds : projectIds.filter((id) => projects.includes(id));
+export function projectsOf(
+  { projectIds }: TimeLogFilter,
+  { projects }: TimeLogAccess,
+): readonly string[] | null {
+  if (projectIds === undefined || projects === undefined) return projectIds ?? projects ?? null;
+  return projectIds.filter((id) => projects.includes(id));
 }
 
 /** A SQL condition on `log`, and the values of its parameters. */
@@ -68,11 +70,9 @@ interface AccessCondition {
 }
 
 /** Returns the condition that a log is within an access, with parameters from `$first`. */
-export function accessCondition(access: TimeLogAccess, first: number): AccessCondition {
-  const projects = projectsIn(access);
-  const attributes = attributesIn(access);
+export function accessCondition({ projects, attributes }: TimeLogAccess, first: number): AccessCondition {
   const ofProjects = `($${first}::uuid[] is null or log.project_id = any($${first}))`;
-  const parameters: unknown[] = [projects === ALL_PROJECTS ? null : projects];
+  const parameters: unknown[] = [projects ?? null];
   if (!attributes) return { condition: ofProjects, parameters };
   return {
     condition: `${ofProjects} and log.attributes @> $${first + 1}::jsonb`,

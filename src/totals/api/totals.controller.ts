@@ -5,7 +5,6 @@ import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/s
 import { pageLinks, sendJson } from '../../time-log/api/send-response.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.options.js';
-import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { criteriaOf } from '../../time-log/api/list-time-logs.dto.js';
 import { TotalsService } from '../application/totals.service.js';
 import { totalsJson } from './time-log-totals.js';
@@ -27,7 +26,7 @@ export class TotalsController {
     const { by } = query;
     const totals = await withinDeadline(
       request,
-      this.service.totals(filter, by, page, callOptionsOf(request[STATE].caller)),
+      this.service.totals(filter, by, page, { caller: request[STATE].caller }),
     );
     const link = pageLinks({ ...filter, by }, page, totals.groupCount);
     sendJson(response, 200, totalsJson(totals, page), { Link: link });
