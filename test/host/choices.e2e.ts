@@ -5,17 +5,14 @@ import {
   type CanActivate,
   Catch,
   ConflictException,
-  Controller,
   type ExceptionFilter,
   type ExecutionContext,
-  Get,
   HttpException,
   Injectable,
   Logger,
   Module,
   type ModuleMetadata,
   type NestInterceptor,
-  Param,
   type PipeTransform,
   type Provider,
   UnauthorizedException,
@@ -25,9 +22,9 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { map } from 'rxjs';
 import type { Caller } from '../../libs/auth/src/index.js';
-import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
+import { ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
-import { CreateTimeLogDto, type TimeLog, TimeLogService } from '../../src/time-log/index.js';
+import { CreateTimeLogDto } from '../../src/time-log/index.js';
 import { LOG, refusal } from '../support/requests.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
@@ -71,14 +68,6 @@ class HostFilter implements ExceptionFilter {
   catch(error: HttpException, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
     response.status(error.getStatus()).json({ host: error.message });
-  }
-}
-
-@Catch()
-class FilterOfAll implements ExceptionFilter {
-  catch(error: Error, host: ArgumentsHost): void {
-    const status = error instanceof HttpException ? error.getStatus() : 500;
-    host.switchToHttp().getResponse<Response>().status(status).json({ host: error.message });
   }
 }
 
@@ -168,35 +157,6 @@ describe('a host that chooses', () => {
       413,
       refusal('PAYLOAD_TOO_LARGE', 'the request body is too large'),
     ]);
-  });
-
-  it('answers on its own routes our errors by our filter, after its own, and all else by its own', async () => {
-    const timeLogs = TimeLogModule.forRoot({ caller: anybody });
-    @Controller('own')
-    class OwnController {
-      constructor(private readonly service: TimeLogService) {}
-
-      @Get(':id')
-      async get(@Param('id') id: string): Promise<TimeLog> {
-        if (id === 'none') throw new ConflictException('a conflict of the host');
-        return this.service.get(id);
-      }
-    }
-    @Module({
-      imports: [timeLogs],
-      controllers: [OwnController],
-      providers: [FilterOfAll, DomainErrorFilter].map((filter) => ({
-        provide: APP_FILTER,
-        useClass: filter,
-      })),
-    })
-    class OwnModule {}
-    await serve([dataSource(), OwnModule]);
-    expect(await send('ada', undefined, {}, '/own/019c1363-4a3b-7245-b697-5dec9f548a52')).toEqual([
-      404,
-      refusal('NOT_FOUND', 'there is no time log with this id'),
-    ]);
-    expect(await send('ada', undefined, {}, '/own/none')).toEqual([409, { host: 'a conflict of the host' }]);
   });
 
   describe('its own guard, filter and caller', () => {

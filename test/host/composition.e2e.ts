@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
+import type { ModuleMetadata } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { TimeLogModule, type TimeLogModuleOptions } from '../../src/embedding/index.js';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { LOG } from '../support/requests.js';
-import { createMigratedDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, createTestDatabase } from '../support/test-database.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
 const caller = () => ({
@@ -14,7 +15,7 @@ const caller = () => ({
 });
 /** Both ways of giving options. */
 type Options = Pick<TimeLogModuleOptions, 'routes'>;
-const forRoot = (options: Options = {}) => TimeLogModule.forRoot({ caller, ...options });
+const forRoot = (options: TimeLogModuleOptions = {}) => TimeLogModule.forRoot({ caller, ...options });
 const forRootAsync = (options: Options) =>
   TimeLogModule.forRootAsync({ useFactory: () => ({ caller }), ...options });
 
@@ -63,17 +64,6 @@ describe('a host that composes', () => {
     expect((await send('/api/v1/time-logs/events'))[0]).toBe(200);
   });
 
-  it('injects the services everywhere if the module is global', async () => {
-    @Injectable()
-    class Report {
-      constructor(readonly timeLogs: TimeLogService) {}
-    }
-    @Module({ providers: [Report] })
-    class ReportModule {}
-    const app = await serve([ReportModule, TimeLogModule.forRoot({ isGlobal: true, caller })]);
-    expect(await app.get(Report).timeLogs.record(LOG)).toMatchObject(LOG);
-  });
-
   it('has two tenants in two DataSources, as a class each, which it mounts apart', async () => {
     const database = await createMigratedDatabase();
     const imports = [
@@ -97,5 +87,55 @@ describe('a host that composes', () => {
       await hosts.close();
       await database.drop();
     }
+  });
+});
+
+describe('a host that lacks something ends its start and says what to do', () => {
+  const hosts = useHosts();
+  const lacks = (imports: () => NonNullable<ModuleMetadata['imports']>) =>
+    expect((async () => hosts.serve(imports()))()).rejects;
+
+  it('the entities', async () => {
+    const dataSource = TypeOrmModule.forRoot({ type: 'postgres', url: hosts.database.url });
+    await lacks(() => [dataSource, forRoot()]).toThrow(
+      /^the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule\.forRoot\(\{\}\)$/,
+    );
+  });
+
+  it('access control', async () => {
+    await lacks(() => [hostDataSource(hosts.database.url), TimeLogModule.forRoot({})]).toThrow(
+      /^no access control is configured: import BearerAuthModule\.forRoot\(\{ verifier, realm \}\), set a guard or a caller of your own, or import the same module object that has them$/,
+    );
+  });
+
+  it('a Standard Schema', async () => {
+    await lacks(() => [hostDataSource(hosts.database.url), forRoot({ attributes: {} as never })]).toThrow(
+      '~standard',
+    );
+  });
+
+  it('the tables, or a function', async () => {
+    const empty = await createTestDatabase();
+    const message =
+      /^the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them$/;
+    const run = (sql: string) => queryOnce(hosts.database.url, sql);
+    const validate = (value: unknown) => ({ value });
+    const attributes = { '~standard': { version: 1, vendor: 'host', validate } } as const;
+    await lacks(() => [hostDataSource(empty.url), forRoot()]).toThrow(message);
+    for (const [options, renamed, back] of [
+      [{}, 'function page_time_logs rename to another', 'function another rename to page_time_logs'],
+      [
+        { attributes },
+        'table time_logs rename attributes to other',
+        'table time_logs rename other to attributes',
+      ],
+    ] as const) {
+      const modules = () => [hostDataSource(hosts.database.url), forRoot(options)];
+      await run(`alter ${renamed}`);
+      await lacks(modules).toThrow(message);
+      await run(`alter ${back}`);
+      await hosts.serve(modules());
+    }
+    await empty.drop();
   });
 });

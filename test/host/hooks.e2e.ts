@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConflictException, type INestApplication, Injectable, Module } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import {
-  type AttributesSchema,
   type TimeLogChange,
   type TimeLogHooks,
   TimeLogModule,
@@ -11,18 +10,13 @@ import {
 } from '../../src/embedding/index.js';
 import { TIME_LOG_CHANGED } from '../../src/time-log/domain/time-log.repository.js';
 import { TimeLogService, type TimeLogValues } from '../../src/time-log/index.js';
-import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { eventually } from '../support/eventually.js';
-import { overTransport, tcpClient } from '../messages/test-clients.js';
 import { LOG, refusal } from '../support/requests.js';
-import { hostDataSource, tcpPortOf, useHosts } from './embedded.js';
+import { hostDataSource, useHosts } from './embedded.js';
 
 const CALLER = { id: 'ada', scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'] };
 const CLOSED = refusal('CONFLICT', 'the project is closed');
-const ANY_ATTRIBUTES = {
-  '~standard': { version: 1, vendor: 'host', validate: (value: object) => ({ value }) },
-} as unknown as AttributesSchema;
 /** More than the pool has connections. */
 const MANY = 30;
 
@@ -73,7 +67,7 @@ describe('the hooks of a host', () => {
   let app: INestApplication;
   let policy: Policy;
 
-  /** Serves a host with hooks, and the same logs over messages. */
+  /** Serves a host with hooks. */
   const serve = async (more: Parameters<typeof TimeLogModule.forRoot>[0] = {}) => {
     const timeLogs = TimeLogModule.forRoot({
       hooks: AuditHooks,
@@ -83,8 +77,7 @@ describe('the hooks of a host', () => {
       limits: { deadline: 60_000 },
       ...more,
     });
-    const logs = [hostDataSource(hosts.database.url), timeLogs, TimeLogMessagesModule.over(timeLogs)];
-    app = await hosts.serve([PolicyModule, ...logs], { hasMessages: true });
+    app = await hosts.serve([PolicyModule, hostDataSource(hosts.database.url), timeLogs]);
     policy = app.get(Policy);
   };
   const send = (method: string, path: string, log?: object, headers = {}) =>
@@ -193,8 +186,6 @@ describe('the hooks of a host', () => {
     const ofBatch = { caller: 'ada', text: randomUUID() };
     const recorded = await service.recordAllOnce([LOG, LOG], ofBatch);
     expect(recorded.logs.map(({ description }) => description)).toEqual(['stamped', 'stamped']);
-    policy.replace = () => undefined;
-    expect(await service.recordAllOnce([LOG, LOG], ofBatch)).toEqual({ ...recorded, isReplay: true });
 
     // A caller that has lost the project of the replaced log.
     policy.replace = ({ values }) => values && { ...values, projectId: randomUUID() };
@@ -203,23 +194,6 @@ describe('the hooks of a host', () => {
     const bound = { caller: { projects: [LOG.projectId] } };
     await expect(service.recordOnce(LOG, owned, bound)).rejects.toMatchObject({ code: 'FORBIDDEN' });
     expect(await service.recordOnce(LOG, owned)).toEqual({ log, isReplay: true });
-  });
-
-  it('may replace attributes by other JSON objects, in any order, and keep them', async () => {
-    await serve({ attributes: ANY_ATTRIBUTES });
-    const service = app.get(TimeLogService);
-    const sent = { ...LOG, attributes: { sent: 1 } };
-    const key = { caller: 'ada', text: randomUUID() };
-    const attributes = { zz: 1, a: { y: 1, b: 2 } };
-    policy.replace = ({ values }) => values && { ...values, attributes };
-    const { log } = await service.recordOnce(sent, key);
-    const replay = await service.recordOnce(sent, key);
-    expect([log.attributes, JSON.stringify(replay.log)]).toEqual([attributes, JSON.stringify(log)]);
-
-    policy.replace = ({ values }) => values && { ...values, attributes: undefined };
-    await sql('alter table audit drop constraint audit_log_id_key');
-    expect((await service.record(sent)).attributes).toEqual(sent.attributes);
-    expect((await service.correct(log.id, sent)).attributes).toEqual(sent.attributes);
   });
 
   it('cannot replace values against our rules, or the access of the caller', async () => {
@@ -232,19 +206,6 @@ describe('the hooks of a host', () => {
     policy.replace = () => ({ ...LOG, attributes: { a: 1 } });
     await expect(record()).rejects.toThrow('attributes');
     expect(await stored()).toEqual([]);
-  });
-
-  it('hold for messages', async () => {
-    const client = tcpClient(tcpPortOf(app));
-    try {
-      const testClient = overTransport(client, () => undefined);
-      expect(await testClient.record({ timeLog: LOG })).toMatchObject({ answer: { success: true } });
-      policy.closed.add(LOG.projectId);
-      expect(await testClient.record({ timeLog: LOG })).toEqual({ error: CLOSED });
-    } finally {
-      client.close();
-    }
-    expect(await audit()).toEqual([{ kind: 'record', duration: LOG.duration, who: 'ada' }]);
   });
 
   it('are asked once about the creates of a key, also where many repeat it at once', async () => {
@@ -284,23 +245,6 @@ describe('the hooks of a host', () => {
     await expect(record(batch.slice(1))).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
     expect([(await audit()).length, (await stored()).length]).toEqual([3, 3]);
     await expect(service.recordAll(batch)).rejects.toThrow('the project is closed');
-  });
-
-  it('write in the transaction of a service that has one, and leave nothing after its rollback', async () => {
-    const service = app.get(TimeLogService);
-    const key = { caller: 'ada', text: randomUUID() };
-    const rolledBack = app.get(DataSource).transaction(async (manager) => {
-      await service.record(LOG, { manager });
-      await service.recordOnce(LOG, key, { manager, caller: { id: 'night' } });
-      expect(await manager.query('select from audit')).toHaveLength(2);
-      throw new Error('no');
-    });
-    await expect(rolledBack).rejects.toThrow('no');
-    expect([await audit(), await stored()]).toEqual([[], []]);
-    await app
-      .get(DataSource)
-      .transaction((manager) => service.recordOnce(LOG, key, { manager, caller: { id: 'night' } }));
-    expect(await audit()).toEqual([{ kind: 'record', duration: LOG.duration, who: 'night' }]);
   });
 
   it('roll back their own change by throwing, and no other', async () => {
@@ -366,20 +310,6 @@ describe('the hooks of a host', () => {
     // One row of audit for each log: the second one fails where it is looked at, at the end.
     expect(await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 })).toMatchObject([500, {}]);
     expect(await sql('select duration::float from time_logs')).toEqual([{ duration: LOG.duration }]);
-  });
-
-  it('let a deletion be refused where other records refer to the log, at the end too', async () => {
-    const [, { data }] = await send('POST', '', LOG);
-    await sql('create table notes (log_id uuid references time_logs deferrable initially deferred)');
-    try {
-      await sql('insert into notes values ($1)', [data!.id]);
-      expect(await send('DELETE', `/${data!.id}`)).toEqual([
-        409,
-        { success: false, error: 'CONFLICT', message: 'other records refer to this time log' },
-      ]);
-    } finally {
-      await sql('drop table notes');
-    }
   });
 
   it('let a transaction that refers to a log correct it while a deletion waits', async () => {
