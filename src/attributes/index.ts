@@ -3,7 +3,7 @@
 export { parseAttribute } from './attribute-filters.js';
 export { attributeProviders } from './attribute-providers.js';
 export { hostFilters } from './schema-filters.js';
-export { deepFreeze, jsonCopy, jsonFault } from './json.js';
+export { frozenCopy, jsonFault } from './json.js';
 export type {
   AttributesDefinition,
   AttributesOf,

@@ -1,5 +1,5 @@
 import { expect, it, describe } from '@jest/globals';
-import { isExactText, isMultipleOf, jsonCopy, jsonFault } from './json.js';
+import { frozenCopy, isExactText, isMultipleOf, jsonFault } from './json.js';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { timesOf } from '../../test/support/extent.js';
@@ -87,6 +87,7 @@ describe('jsonFault', () => {
         const isStorable =
           isExact(value) && textsIn(value).every((one) => !one.includes('\0') && one.isWellFormed());
         expect(jsonFault(value, bounds) === undefined).toBe(isStorable);
+        expect(JSON.stringify(frozenCopy(value))).toBe(JSON.stringify(value));
       }),
       { numRuns: timesOf(1_000, 100) },
     );
@@ -94,7 +95,7 @@ describe('jsonFault', () => {
 });
 
 it('a copy has no undefined field, no -0, and every other name', () => {
-  const copy = jsonCopy({ a: undefined, b: -0, ['__proto__']: 1 }) as object;
+  const copy = frozenCopy({ a: undefined, b: -0, ['__proto__']: 1 }) as object;
   expect(Object.entries(copy)).toEqual([
     ['b', 0],
     ['__proto__', 1],

@@ -20,15 +20,21 @@ export function jsonFault(value: unknown, { depth, bytes }: JsonBounds): string 
   return fault ?? (bytesOf(value) > bytes ? `must be at most ${bytes} bytes` : undefined);
 }
 
-/** Returns a deep copy of JSON as it is stored, without undefined fields. */
-export function jsonCopy(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
-}
-
-/** Freezes JSON at every level, and returns it. */
-export function deepFreeze(value: unknown): unknown {
-  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
-  return Object.freeze(value);
+/** Returns a deep copy of JSON as it is stored, without undefined fields. It is frozen at every level. */
+export function frozenCopy(value: unknown): unknown {
+  // JSON has no -0.
+  if (typeof value === 'number') return value + 0;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
+  const copy: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    const field = frozenCopy(member);
+    // An assignment would set the prototype.
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: field, enumerable: true });
+    else copy[name] = field;
+  }
+  return Object.freeze(copy);
 }
 
 const TOO_DEEP = 'too deep';
@@ -55,17 +61,13 @@ function numberFault(number: number): string | undefined {
 
 /** Returns the bytes of JSON in PostgreSQL, which writes numbers without exponents, or a few more. */
 function bytesOf(value: unknown): number {
-  let zeros = 0;
-  const text = JSON.stringify(value, (_name, part: unknown) => {
-    if (typeof part === 'number') zeros += exponentOf(part);
-    return part;
-  });
-  return Buffer.byteLength(text) + zeros;
+  return Buffer.byteLength(JSON.stringify(value)) + zerosIn(value);
 }
 
-function exponentOf(number: number): number {
-  const [, exponent = 0] = String(number).split('e');
-  return Math.abs(Number(exponent));
+function zerosIn(part: unknown): number {
+  if (typeof part === 'number') return Math.abs(Number(String(part).split('e')[1] ?? 0));
+  if (typeof part !== 'object' || part === null) return 0;
+  return Object.values(part).reduce<number>((sum, member) => sum + zerosIn(member), 0);
 }
 
 /** The number `digits` × 10^`exponent`. */

@@ -8,7 +8,7 @@ import {
 } from '../time-log/index.js';
 import { type AttributeFilters, filterValuesFaults } from './attribute-filters.js';
 import { issueFaults, type SchemaIssue } from './attribute-issues.js';
-import { deepFreeze, type JsonBounds, jsonCopy, jsonFault } from './json.js';
+import { frozenCopy, type JsonBounds, jsonFault } from './json.js';
 
 /** The schema of attributes: a Standard Schema (https://standardschema.dev), such as one of zod. */
 export interface AttributesSchema {
@@ -84,12 +84,12 @@ export class SchemaAttributes extends TimeLogAttributes {
   }
 
   private async convert(sent: unknown, bound: AttributeValues | undefined): Promise<ConvertedAttributes> {
-    // Copied first, since the schema may change its argument.
-    const input = sent === undefined ? undefined : (jsonCopy(sent) as Attributes);
     const standard = this.schema['~standard'];
+    const isOwn = standard.vendor === OWN_VENDOR;
+    // Copied first, since the schema of a host may change its argument.
+    const input = (isOwn || sent === undefined ? sent : frozenCopy(sent)) as Attributes | undefined;
     const result = await standard.validate(sent);
-    if (result.issues)
-      return { faults: issueFaults(result.issues, standard.vendor === OWN_VENDOR ? undefined : input) };
+    if (result.issues) return { faults: issueFaults(result.issues, isOwn ? undefined : input) };
     // An empty object lacks the values to which a caller is bound, which is then refused.
     const output = result.value ?? (bound && {});
     if (output === undefined) return { faults: [], sent: input, output };
@@ -100,7 +100,7 @@ export class SchemaAttributes extends TimeLogAttributes {
       return { faults: [NOT_STORABLE] };
     }
     // Hooks must not change the attributes that are stored.
-    const stored = deepFreeze(jsonCopy(output)) as Attributes;
+    const stored = frozenCopy(output) as Attributes;
     return { faults: [], sent: input, output: stored };
   }
 

@@ -9,6 +9,7 @@ export { TimeLogService } from './application/time-log.service.js';
 export { entityTagOf } from './domain/entity-tag.js';
 export { type AttributeType, TimeLogAttributes } from './domain/attributes.js';
 export {
+  canonicalJson,
   type IdempotencyKey,
   idempotencyKeyFault,
   idempotencyKeyOf,

@@ -1,6 +1,6 @@
 import type { FuncKeywordDefinition } from 'ajv';
 import { _, type Ajv2020 } from 'ajv/dist/2020.js';
-import { isPlainObject } from '../../time-log/index.js';
+import { canonicalJson } from '../../time-log/index.js';
 import { isMultipleOf } from '../json.js';
 
 /**
@@ -22,15 +22,15 @@ export function addExactKeywords(ajv: Ajv2020): void {
   add({
     keyword: 'const',
     error: { message: 'must be equal', params: ({ schemaCode }) => _`{allowedValue: ${schemaCode}}` },
-    compile: (allowed: unknown) => (value: unknown) => canonical(value) === canonical(allowed),
+    compile: (allowed: unknown) => (value: unknown) => canonicalJson(value) === canonicalJson(allowed),
   });
   add({
     keyword: 'enum',
     schemaType: 'array',
     error: { message: 'must be equal to one', params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}` },
     compile: (allowed: readonly unknown[]) => {
-      const texts = new Set(allowed.map(canonical));
-      return (value: unknown) => texts.has(canonical(value));
+      const texts = new Set(allowed.map(canonicalJson));
+      return (value: unknown) => texts.has(canonicalJson(value));
     },
   });
   add({
@@ -39,15 +39,6 @@ export function addExactKeywords(ajv: Ajv2020): void {
     schemaType: 'boolean',
     error: { message: 'must not have equal items' },
     compile: (isRequired: boolean) => (items: readonly unknown[]) =>
-      !isRequired || new Set(items.map(canonical)).size === items.length,
+      !isRequired || new Set(items.map(canonicalJson)).size === items.length,
   });
-}
-
-/** Returns a text that two values have in common only if they are equal as JSON. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) =>
-    isPlainObject(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

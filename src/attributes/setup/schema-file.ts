@@ -64,11 +64,24 @@ function definitionOf(json: unknown): AttributesDefinition {
   return { schema, filters: filtersIn(jsonSchema) };
 }
 
+/** An object that inherits nothing. One of `Object.create(null)` takes three times as long to read. */
+class Blank {
+  static {
+    Object.setPrototypeOf(this.prototype, null);
+    Reflect.deleteProperty(this.prototype, 'constructor');
+  }
+
+  [name: string]: unknown;
+}
+
 /** Returns a copy of JSON whose objects inherit nothing: ajv takes an inherited `constructor` for an attribute. */
 function copyForAjv(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
-    isPlainObject(part) ? Object.assign(Object.create(null) as object, part) : part,
-  );
+  if (Array.isArray(value)) return value.map(copyForAjv);
+  if (!isPlainObject(value)) return value;
+  const copy = new Blank();
+  for (const [name, member] of Object.entries(value))
+    if (member !== undefined) copy[name] = copyForAjv(member);
+  return copy;
 }
 
 /** Throws an Error for a default that its own schema refuses: each log without the value would be refused. */

@@ -18,7 +18,7 @@ import {
 } from '../../time-log/index.js';
 import { faultOf, throwFaults } from '../../../libs/errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../../libs/strict-request/src/index.js';
-import { deepFreeze, jsonCopy, jsonFault } from '../../attributes/index.js';
+import { frozenCopy, jsonFault } from '../../attributes/index.js';
 import type { TimeLogChange, TimeLogHooks, WrittenTimeLogChange } from './time-log-hooks.js';
 
 /** The arguments of a transaction for its queue. */
@@ -155,5 +155,5 @@ function replace(log: TimeLog, { attributes, ...values }: TimeLogValues): TimeLo
   if (attributes === undefined) return TimeLog.record({ ...values, attributes: log.attributes }, log.id);
   const fault = isPlainObject(attributes) ? jsonFault(attributes, BOUNDS) : 'must be an object';
   if (fault !== undefined) throwFaults([faultOf('attributes', attributes, 'json', fault)]);
-  return TimeLog.record({ ...values, attributes: deepFreeze(jsonCopy(attributes)) as Attributes }, log.id);
+  return TimeLog.record({ ...values, attributes: frozenCopy(attributes) as Attributes }, log.id);
 }

@@ -111,9 +111,13 @@ export function canonicalText(values: AllTimeLogValues, fields: FieldTable = TIM
 
 /** Returns the same text for all JSON of equal value. The order of fields does not count. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+  return JSON.stringify(sorted(value));
+}
+
+function sorted(part: unknown): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map(sorted);
+  const members = part as Readonly<Record<string, unknown>>;
+  const names = Object.keys(members).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(members[name])]));
 }
