@@ -10,7 +10,7 @@ import {
   type TimeLogFilter,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
-import { DIFFERENCES, LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
+import { LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
 import { ALL_PROJECTS, useStore } from '../support/storage.js';
 
@@ -103,18 +103,6 @@ describe('the store of time logs', () => {
         ),
       );
     };
-
-    it.each(DIFFERENCES)('and rejects the key with another %s', async (_name, other) => {
-      const projectId = randomUUID();
-      const [first, second] = [newLog({ projectId }), newLog({ projectId })];
-      const key = { caller: randomUUID(), text: ' ~' };
-      expect(await recordOnce(store.repository, first, key)).toBe(first.id);
-      await expect(recordOnce(store.repository, newLog({ projectId, ...other }), key)).rejects.toMatchObject({
-        code: 'IDEMPOTENCY_KEY_REUSED',
-      });
-      expect(await recordOnce(store.repository, second, key)).toBe(first.id);
-      expect(await listed(of(projectId))).toEqual({ logs: [first], total: 1 });
-    });
 
     it('but separates the keys of different callers, and different keys of one', async () => {
       const logs = Array.from({ length: 4 }, () => newLog());

@@ -27,12 +27,7 @@ const SUITES = {
   properties: {
     environment: { EXTENT },
     options: [`--maxWorkers=${WORKERS}`],
-    files: [
-      'test/lab/properties',
-      'test/contract/.*[.]property',
-      'test/e2e/property',
-      'test/process/backup-file',
-    ],
+    files: ['test/lab/properties', 'test/contract/.*[.]property', 'test/process/backup-file'],
   },
   soak: { options: ['--testMatch', '**/test/lab/soak/soak.load.ts', '--runInBand'], files: [] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
