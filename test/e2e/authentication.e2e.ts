@@ -40,10 +40,17 @@ async function notesDuring(work: () => Promise<void>): Promise<number> {
 describe('the Authorization header', () => {
   it.each([
     ...['', 'Basic dXNlcjpwYXNz', 'Bearer ', 'Bearer:x', 'BearerX x'].map((text) => [text, REALM]),
-    ...['tl_x', newToken(), 'a b', '"x"', '=', 'é', `${DECLARED[0]!}x`, DECLARED.join()].map((token) => [
-      `Bearer ${token}`,
-      INVALID,
-    ]),
+    ...[
+      'tl_x',
+      newToken(),
+      'eyJhbGciOiJub25lIn0.e30.e30',
+      'a b',
+      '"x"',
+      '=',
+      'é',
+      `${DECLARED[0]!}x`,
+      DECLARED.join(),
+    ].map((token) => [`Bearer ${token}`, INVALID]),
   ])('has no valid token: %j', async (authorization, challenge) => {
     const { status, headers, body } = await send(app, '/health', { headers: { authorization } });
     expect([status, headers.get('www-authenticate'), body]).toEqual([401, challenge, unauthorized]);

@@ -108,11 +108,10 @@ describe('naughty strings', () => {
     });
   });
 
-  it('are unknown paths, no ids and no tokens, encoded or not', async () => {
+  it('are no ids and no tokens, encoded or not', async () => {
     await forEach([...encoded.entries()], async ([index, text]) => {
       if (short[index] === '') return;
       expect((await send(app, `${TIME_LOGS}/${text}`)).status).toBe(400);
-      expect((await send(app, `/${text}`)).status).toBe(404);
     });
     await forEach(naughty, async (text) => {
       const head = rawRequest(
@@ -185,7 +184,7 @@ describe('SQL', () => {
       use(
         [
           ...[quote, `1 or 1=1`, '$1', '${x}', '%s', '\\', '"; select 1; --', "\u02bc' or ''='", 'null'],
-          ...naughtyStrings.filter((text) => MEANT_IN_SQL.test(text)),
+          ...naughtyStrings.filter((text) => MEANT_IN_SQL.test(text)).slice(0, 50),
         ],
         [
           `projectId=${project}`,

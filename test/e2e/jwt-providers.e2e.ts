@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { loadConfig } from '../../src/process/config.js';
-import { type Claims, Issuer, makeKey } from '../support/issuer.js';
+import { type Claims, Issuer, type IssuerKey, makeKey } from '../support/issuer.js';
 import { create, list, LOG } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -95,6 +95,16 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   },
 };
 
+let ownKey: IssuerKey;
+/** A key with the same name, which the issuer has not published. */
+let foreignKey: IssuerKey;
+beforeAll(async () => {
+  [ownKey, foreignKey] = await Promise.all([
+    makeKey('RS256', '1234example='),
+    makeKey('RS256', '1234example='),
+  ]);
+});
+
 it('the page has settings of every provider', () => {
   expect(Object.keys(BLOCKS)).toEqual(Object.keys(PROVIDERS));
 });
@@ -109,14 +119,14 @@ describe.each(Object.entries(PROVIDERS))('with the settings on the page, a token
     app = await startTestApp({ jwt: loadConfig({ ...BLOCKS[name], ...settings }, false).jwt });
   };
   /** Returns the statuses of a list and a create. */
-  const statusesOf = async (claims: Claims) => {
+  const statusesOf = async (claims: Claims, header = {}, key = ownKey) => {
     const all = { aud: undefined, sub: undefined, scope: undefined, ...claims };
-    const headers = { authorization: `Bearer ${await issuer.sign(all)}` };
+    const headers = { authorization: `Bearer ${await issuer.sign(all, header, key)}` };
     return [(await list(app, '', { headers })).status, (await create(app, LOG, headers)).status];
   };
 
   beforeAll(async () => {
-    issuer = await Issuer.start(await makeKey('RS256', '1234example='));
+    issuer = await Issuer.start(ownKey);
   });
   afterAll(() => issuer.close());
   beforeEach(() => {
@@ -139,6 +149,16 @@ describe.each(Object.entries(PROVIDERS))('with the settings on the page, a token
       expect(await statusesOf({ ...claims, ...provider.elsewhere })).toEqual([401, 401]);
       expect(await statusesOf({ ...claims, iss: 'https://issuer.example' })).toEqual([401, 401]);
     }
+    const [claims] = provider.tokens;
+    const elsewhere = 'http://127.0.0.1:1/jwks';
+    for (const header of [
+      {},
+      { kid: 'unknown' },
+      { kid: undefined },
+      { jwk: foreignKey.jwk },
+      { jku: elsewhere },
+    ])
+      expect(await statusesOf(claims!, header, foreignKey)).toEqual([401, 401]);
     expect([...asked]).toEqual([provider.keys]);
   });
 

@@ -3,7 +3,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** The prefix that proxies remove: `/tl/livez` reaches the service as `/livez`. */
-export const PREFIX = '/tl';
+const PREFIX = '/tl';
 
 /** Starts a proxy that removes the prefix, and knows no other path. */
 export async function startProxy(servicePort: number): Promise<{ base: string; server: Server }> {
