@@ -18,7 +18,7 @@ export type DescribeAttributes = (document: string) => string;
 export const DESCRIBE_ATTRIBUTES = Symbol('DESCRIBE_ATTRIBUTES');
 
 /** The page `/docs`. A proxy may have removed a prefix, so its references are relative to `{root}`. */
-export const PAGE = `<!doctype html>
+const PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -40,7 +40,7 @@ export const PAGE = `<!doctype html>
 `;
 
 /** The script of the page. By default, Swagger UI sends the document to a validator on another host. */
-export const SCRIPT = `SwaggerUIBundle({
+const SCRIPT = `SwaggerUIBundle({
   url: new URL('../openapi.json', document.currentScript.src).href,
   dom_id: '#swagger-ui',
   persistAuthorization: false,
@@ -50,7 +50,7 @@ export const SCRIPT = `SwaggerUIBundle({
 `;
 
 /** Allows only resources of the service, and `data:` URLs for the icons of Swagger UI. */
-export const CONTENT_SECURITY_POLICY =
+const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -54,7 +54,7 @@ export function caOf({ searchParams }: URL): Buffer | undefined {
  * Returns the options with which a NATS client verifies the certificate of a URL with `tls:` or a
  * CA. Without them it uses TLS only if the server offers it.
  */
-export function natsTlsOptionsOf({ protocol, hostname, searchParams }: URL) {
+function natsTlsOptionsOf({ protocol, hostname, searchParams }: URL) {
   const caFile = searchParams.get('cafile');
   if (protocol !== 'tls:' && caFile === null) return {};
   const host = hostname.replace(/^\[|\]$/g, '');
