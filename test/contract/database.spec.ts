@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { connectionOptions, plainOptions } from '../../src/database/setup/index.js';
-import { Database, isRowError, PreparedStatement, TextStatement } from '../../src/database/index.js';
+import { Database, PreparedStatement, TextStatement } from '../../src/database/index.js';
 import { DataSource } from 'typeorm';
 import { Logger } from '@nestjs/common';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -250,44 +250,4 @@ describe('a prepared statement', () => {
       );
     },
   );
-});
-
-describe('an error that a single row may have caused', () => {
-  const table = 'create temp table refused (n integer)';
-  const raising = (statement: string) =>
-    `${table}; create function pg_temp.refuse() returns trigger language plpgsql as $$ begin ${statement}; end $$;
-     create trigger refuse before insert on refused for each row execute function pg_temp.refuse()`;
-
-  it.each([
-    ['not that of a missing grant', '42501', `${table}; revoke all on refused from current_user`, false],
-    ['not that of a missing table', '42P01', 'select', false],
-    ['that of a constraint', '23514', `${table}; alter table refused add check (n > 1)`, true],
-    [
-      'that of a policy',
-      '42501',
-      `${table}; alter table refused enable row level security, force row level security`,
-      true,
-    ],
-    ['that of a trigger that refuses access', '42501', raising('raise insufficient_privilege'), true],
-  ])('is %s', async (_what, code, prepare, expected) => {
-    const dataSource = await new DataSource({ ...plainOptions(database.url), poolSize: 1 }).initialize();
-    await dataSource.query(prepare);
-    const insertion = new Database(dataSource).change('insert into refused (n) values (1)');
-    const error: unknown = await insertion.catch((thrown: unknown) => thrown);
-    expect([error, isRowError(error)]).toEqual([expect.objectContaining({ code }), expected]);
-    await dataSource.destroy();
-  });
-});
-
-describe('a shutdown', () => {
-  it('waits for a statement under way, which would look like an outage when the pool ends', async () => {
-    const dataSource = await new DataSource(plainOptions(database.url)).initialize();
-    const tables = new Database(dataSource);
-    const outcome = tables.query('select pg_sleep(0.2)').catch((error: unknown) => error);
-    await tables.beforeApplicationShutdown();
-    await dataSource.destroy();
-    expect([await outcome, lines]).toEqual([[{ pg_sleep: '' }], []]);
-    expect(tables.pool).toEqual({ max: 0, total: 0, idle: 0, waiting: 0 });
-    await expect(tables.query('select')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-  });
 });

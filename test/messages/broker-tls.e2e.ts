@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -137,13 +137,6 @@ describe.each([
     );
     expect(await outageOf(urlOf(port))).toMatch(/no TLS on this port|server does not support 'tls'/);
     expect(received).not.toMatch(/CONNECT|^AMQP|sesame/);
-  });
-
-  it('reads the file of the CA for each connection', async () => {
-    const port = await open();
-    await writeFile(inFolder('gone'), CERTIFICATE);
-    const reason = await outageOf(urlOf(port, withCa('gone')), () => rm(inFolder('gone')));
-    expect(reason).toMatch(/gone doesn't exist|ENOENT/);
   });
 });
 

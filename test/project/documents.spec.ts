@@ -38,16 +38,6 @@ it('the code for hosts stands in tested hosts, word for word', () => {
   expect(code.filter((line) => !lines.has(line))).toEqual([]);
 });
 
-it('the pages for hosts name files of the examples that exist', () => {
-  const files = PACKAGE_PAGES.flatMap((page) => [...read(page).matchAll(/`examples\/(nest-\d+)([^`]*)`/g)]);
-  expect(files.length).toBeGreaterThan(3);
-  const host = join(ROOT, 'test/lab/estate/host');
-  const lost = files.filter(
-    ([, nest, file]) => ![join(host, file!), join(host, nest!, file!)].some((path) => existsSync(path)),
-  );
-  expect(lost.map(([name]) => name)).toEqual([]);
-});
-
 describe('every document', () => {
   it.each(DOCUMENTS)('leads to files and places that are there: %s', (document) => {
     const links = [...read(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { useDatabase } from '../support/storage.js';
@@ -13,21 +13,6 @@ const PLACES = [...RUNBOOK.matchAll(/^## (.+)$/gm)].map(([, title]) =>
   title!.toLowerCase().replaceAll(' ', '-'),
 );
 
-/** The phrases that begin lines of the log about trouble, perhaps after a first name, in four words at most. */
-const TROUBLES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-  .flatMap((file) => [
-    ...read('src', file).matchAll(/logger\.(?:warn|error)\(\s*[`'](?:\w+: \$\{\w+\} )?([^`'$]+)/g),
-  ])
-  .map(([, text]) =>
-    text!
-      .trim()
-      .split(/ [(]| /)
-      .slice(0, 4)
-      .join(' ')
-      .replace(/:$/, ''),
-  );
-
 /** The statements that only look. */
 const LOOKS = [...RUNBOOK.matchAll(/sql "(select (?!pg_|move_)[^"]+)"/g)].map(([, statement]) => statement!);
 
@@ -41,10 +26,6 @@ describe('the runbook', () => {
   it('has the place that each alert leads to', () => {
     const places = ALERT_RULES.map((rule) => /runbook: docker\/RUNBOOK\.md#(\S+)/.exec(rule)?.[1]);
     expect(places.filter((place) => place === undefined || !PLACES.includes(place))).toEqual([]);
-  });
-
-  it.each(TROUBLES)('has a place for the line of the log that begins with: %s', (trouble) => {
-    expect(RUNBOOK).toContain(trouble);
   });
 
   it.each(LOOKS)('has a statement that runs: %s', async (statement) => {
