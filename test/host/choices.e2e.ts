@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
-  type ArgumentsHost,
   type CanActivate,
-  Catch,
   ConflictException,
-  type ExceptionFilter,
   type ExecutionContext,
   HttpException,
   Injectable,
@@ -19,14 +16,14 @@ import {
   UnprocessableEntityException,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { map } from 'rxjs';
 import type { Caller } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { CreateTimeLogDto } from '../../src/time-log/index.js';
 import { LOG, refusal } from '../support/requests.js';
-import { hostDataSource, useHosts } from './embedded.js';
+import { hostDataSource, HostFilter, useHosts } from './embedded.js';
 
 interface User {
   readonly sub?: string;
@@ -62,14 +59,6 @@ class HostGuard implements CanActivate {
 
 @Module({ providers: [Users], exports: [Users] })
 class UsersModule {}
-
-@Catch(HttpException)
-class HostFilter implements ExceptionFilter {
-  catch(error: HttpException, host: ArgumentsHost): void {
-    const response = host.switchToHttp().getResponse<Response>();
-    response.status(error.getStatus()).json({ host: error.message });
-  }
-}
 
 const caller = (context: ExecutionContext) => {
   const { sub: id, permissions: scopes } = context.switchToHttp().getRequest<Request>().user as User;

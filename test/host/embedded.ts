@@ -1,7 +1,11 @@
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, beforeAll } from '@jest/globals';
 import {
+  type ArgumentsHost,
+  Catch,
   type DynamicModule,
+  type ExceptionFilter,
+  HttpException,
   type INestApplication,
   Module,
   type ModuleMetadata,
@@ -10,6 +14,7 @@ import {
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { Transport } from '@nestjs/microservices';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Response } from 'express';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -40,6 +45,14 @@ export function tcpPortOf(app: INestApplication): number {
 /** The port on which a host listens. */
 export function portOf(app: INestApplication): number {
   return (app.getHttpServer() as { address(): AddressInfo }).address().port;
+}
+
+/** Answers exceptions in the form of a host. */
+@Catch(HttpException)
+export class HostFilter implements ExceptionFilter {
+  catch(error: HttpException, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(error.getStatus()).json({ host: error.message });
+  }
 }
 
 interface Serving {

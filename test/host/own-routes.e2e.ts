@@ -1,21 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type ArgumentsHost,
-  Catch,
-  ConflictException,
-  Controller,
-  type ExceptionFilter,
-  Get,
-  HttpException,
-  Module,
-  Req,
-  UseFilters,
-  UseGuards,
-} from '@nestjs/common';
+import { ConflictException, Controller, Get, Module, Req, UseFilters, UseGuards } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Response } from 'express';
 import { lastValueFrom } from 'rxjs';
 import {
   AccessGuard,
@@ -30,7 +17,7 @@ import { TimeLogModule } from '../../src/embedding/index.js';
 import { timeLogMigrations } from '../../src/time-log/index.js';
 import { tcpClient } from '../messages/test-clients.js';
 import { LOG, refusal } from '../support/requests.js';
-import { tcpPortOf, useHosts } from './embedded.js';
+import { HostFilter, tcpPortOf, useHosts } from './embedded.js';
 
 const SCOPES: Readonly<Record<string, readonly string[]>> = {
   reader: ['time-logs:read'],
@@ -43,13 +30,6 @@ class StaffTokens extends TokenVerifier {
     if (token === 'unverifiable') throw new DomainError('SERVICE_UNAVAILABLE');
     const scopes = SCOPES[token];
     return scopes && { id: token, scopes };
-  }
-}
-
-@Catch(HttpException)
-class HostFilter implements ExceptionFilter {
-  catch(error: HttpException, host: ArgumentsHost): void {
-    host.switchToHttp().getResponse<Response>().status(error.getStatus()).json({ host: error.message });
   }
 }
 

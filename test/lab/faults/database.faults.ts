@@ -263,31 +263,3 @@ describe('a service that starts', () => {
     }
   });
 });
-
-// Reads and slow requests during a shutdown, and SHUTDOWN_DELAY: test/process/shutdown.e2e.ts.
-it.each(['SIGTERM', 'SIGINT'] as const)(
-  'a service answers every create that it has taken on, and exits with 0, on %s sent twice, then also while its database is frozen',
-  (signal) =>
-    underWrites({ database: postgres }, async (scene) => {
-      const { child } = scene.service;
-      const exit = once(child, 'exit');
-      child.kill(signal);
-      child.kill(signal);
-      expect(await exit).toEqual([0, null]);
-      const cut = [...scene.ledger.unknown]
-        .filter(([, kind]) => kind === 'cut')
-        .map(([description]) => description);
-      // A connection may end just as its client sends: what the service has not read it has not stored.
-      const stored = 'select description from time_logs where description = any($1)';
-      expect(await queryOnce(scene.url, stored, [cut])).toEqual([]);
-      await scene.restart();
-      await scene.writers.acknowledge(50);
-      await postgres.freeze();
-      try {
-        expect(await scene.service.end(signal)).toBe(0);
-      } finally {
-        postgres.thaw();
-      }
-      await scene.restart();
-    }),
-);

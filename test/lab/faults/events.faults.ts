@@ -10,12 +10,7 @@ import { describeWith } from '../describe-with.js';
 import { eventually } from '../../support/eventually.js';
 import { BrokerProxy } from './support/broker-proxy.js';
 import { auditEvents } from './support/event-audit.js';
-import {
-  type EventBroker,
-  natsForEvents,
-  rabbitForEvents,
-  webhookForEvents,
-} from './support/event-brokers.js';
+import { type EventBroker, natsForEvents, rabbitForEvents } from './support/event-brokers.js';
 import { serve } from './support/serve.js';
 import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
@@ -29,8 +24,6 @@ const MISSED = timesOf(5_000, 500);
 const BROKERS: Readonly<Record<string, () => Promise<EventBroker>>> = {
   'nats-server': natsForEvents,
   'rabbitmq-server': rabbitForEvents,
-  // A webhook.
-  node: webhookForEvents,
 };
 
 for (const [program, open] of Object.entries(BROKERS))
@@ -89,7 +82,7 @@ for (const [program, open] of Object.entries(BROKERS))
       });
       await client.end();
     };
-    const env = () => ({ ...broker.settings, EVENTS_URL: proxy.url(broker.url) });
+    const env = () => ({ EVENTS_URL: proxy.url(broker.url) });
     const start = () => serve(url, env());
     /** Injects a fault under writes, lets a service publish what is left, and looks at the events. */
     const survives = async (inject: (scene: ServiceUnderWrites) => Promise<void>) => {

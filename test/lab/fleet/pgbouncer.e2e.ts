@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { migrations } from '../../../src/app.module.js';
-import { migrate } from '../../../src/database/setup/index.js';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { ask } from '../faults/support/ask.js';
 import { serve } from '../faults/support/serve.js';
@@ -13,30 +11,34 @@ import { queryOnce } from '../../support/postgres-cluster.js';
 import { spawnService } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
-import { Daemon, give, type Owner, postgresAccount } from './daemon.js';
+import { Daemon, give, postgresAccount } from './daemon.js';
 
-const NAMES = migrations.map((Migration) => new Migration().name);
+/** The settings that the service would send at the start of a connection. */
+const SETTINGS = {
+  default_transaction_isolation: 'read committed',
+  synchronous_commit: 'on',
+  statement_timeout: '2250ms',
+  lock_timeout: '1500ms',
+  idle_in_transaction_session_timeout: '2500ms',
+  client_connection_check_interval: '1s',
+};
 
 describeWith('pgbouncer')('the service behind PgBouncer in transaction mode', () => {
   const postgres = useCluster();
   /** Leads from a port to the socket of the server. */
   const proxy = useLossyProxy(postgres);
   const inFolder = useFolder('pgbouncer-');
-  let owner: Owner;
-  let pooler: Daemon | undefined;
+  let pooler: Daemon;
+  /** Directly, and through the pooler. */
   let databaseUrl: string;
+  let pooledUrl: string;
 
   beforeAll(async () => {
-    owner = await postgresAccount();
+    const owner = await postgresAccount();
     await give(inFolder(), owner);
-  });
-  afterEach(() => pooler?.end('SIGINT'));
-
-  /** Makes a database whose role has settings, and puts a pooler with a number of sessions before it; its URL there. */
-  const pool = async (sessions: number, settings: Readonly<Record<string, string>> = {}) => {
     databaseUrl = await postgres.createDatabase();
     const name = new URL(databaseUrl.replace(/@[^/]*/, '@localhost')).pathname.slice(1);
-    for (const [setting, value] of Object.entries(settings))
+    for (const [setting, value] of Object.entries(SETTINGS))
       await postgres.query(`alter role ${name} set ${setting} = '${value}'`);
     const port = await unusedPort();
     const [, proxyPort] = /@127\.0\.0\.1:(\d+)/.exec(proxy.url(databaseUrl))!;
@@ -51,37 +53,19 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = ${sessions}
+default_pool_size = 3
 `,
     );
-    const started = Daemon.start(['pgbouncer', file], {}, owner);
-    pooler = started;
-    const url = `postgres://${name}@127.0.0.1:${port}/${name}`;
-    await eventually(async () => expect(await queryOnce(url, 'select 1 as one')).toEqual([{ one: 1 }])).catch(
-      (error: unknown) => {
-        throw new Error(`${String(error)}\n${started.output}`);
-      },
-    );
-    return url;
-  };
-  const locks = () =>
-    queryOnce(
-      databaseUrl,
-      `select pid from pg_locks join pg_database on pg_database.oid = database
-        where locktype = 'advisory' and datname = current_database()`,
-    );
-
-  const SETTINGS = {
-    default_transaction_isolation: 'read committed',
-    synchronous_commit: 'on',
-    statement_timeout: '2250ms',
-    lock_timeout: '1500ms',
-    idle_in_transaction_session_timeout: '2500ms',
-    client_connection_check_interval: '1s',
-  };
+    pooler = Daemon.start(['pgbouncer', file], {}, owner);
+    pooledUrl = `postgres://${name}@127.0.0.1:${port}/${name}`;
+    await eventually(() => queryOnce(pooledUrl, 'select')).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${pooler.output}`);
+    });
+  });
+  afterAll(() => pooler.end('SIGINT'));
 
   it('migrates directly, and answers every request', async () => {
-    const url = `${await pool(3, SETTINGS)}?pgbouncer=true`;
+    const url = `${pooledUrl}?pgbouncer=true`;
     const env = { MIGRATION_DATABASE_URL: databaseUrl };
     const services = await Promise.all([serve(url, env), serve(url, env)]);
     const body = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1.5, date: '2026-01-31' });
@@ -99,7 +83,7 @@ default_pool_size = ${sessions}
 
   it('does not start without the parameter, and says so in one line', async () => {
     const { child, output } = spawnService({
-      DATABASE_URL: await pool(3, SETTINGS),
+      DATABASE_URL: pooledUrl,
       MIGRATION_DATABASE_URL: databaseUrl,
     });
     expect(await once(child, 'exit')).toEqual([1, null]);
@@ -107,15 +91,4 @@ default_pool_size = ${sessions}
       /^\S+ refuses the connection [(]unsupported startup parameter.*add pgbouncer=true to the parameters in DATABASE_URL$/,
     );
   });
-
-  it.each([1, 3])(
-    'migrates once where several start at the same time over %d sessions, and leaves no lock',
-    async (sessions) => {
-      const url = `${await pool(sessions)}?pgbouncer=true`;
-      const runs = Array.from({ length: 3 }, () => migrate({ url, migrations }));
-      expect((await Promise.all(runs)).flat().sort()).toEqual([...NAMES].sort());
-      expect(await locks()).toEqual([]);
-      expect(await migrate({ url, migrations })).toEqual([]);
-    },
-  );
 });

@@ -116,9 +116,4 @@ describe('the package for hosts', () => {
     );
     expect(lost).toEqual([]);
   });
-
-  it('is the same, byte for byte, when it is made again', async () => {
-    const [again] = await packLib(inFolder('again'));
-    expect((await readFile(again)).equals(await readFile(tarball))).toBe(true);
-  });
 });

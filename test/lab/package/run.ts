@@ -9,13 +9,8 @@ export const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const TIMEOUT_MS = 1_800_000;
 
 /** Runs a program to its end and resolves with what it printed. Throws with all of that where it fails. */
-export async function run(
-  program: string,
-  args: readonly string[],
-  cwd = PROJECT,
-  env: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const options = { cwd, env: { ...process.env, ...env }, timeout: TIMEOUT_MS, maxBuffer: 2 ** 24 };
+export async function run(program: string, args: readonly string[], cwd = PROJECT): Promise<string> {
+  const options = { cwd, timeout: TIMEOUT_MS, maxBuffer: 2 ** 24 };
   try {
     return (await promisify(execFile)(program, args, options)).stdout;
   } catch (error) {

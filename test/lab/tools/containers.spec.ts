@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 
@@ -89,19 +86,4 @@ describe('the containers', () => {
       expect(text).toMatch(/^USER (?:node|postgres)$/m);
     },
   );
-
-  it('of the service have no maps and no TypeScript, and are whole otherwise', async () => {
-    const [, clean] = /^RUN (find node_modules .+ -delete)/m.exec(await read('Dockerfile'))!;
-    const directory = await mkdtemp(join(tmpdir(), 'time-logs-image-'));
-    const folders = ['node_modules/one', 'dist/src', 'libs/one/dist'].map((name) => join(directory, name));
-    const needed = ['a.css', 'a.d.js', 'a.js', 'a.json', 'a.mjs', 'map'];
-    for (const folder of folders) {
-      await mkdir(folder, { recursive: true });
-      for (const name of [...needed, 'a.cts', 'a.d.mts', 'a.d.ts', 'a.js.map', 'a.ts'])
-        await writeFile(join(folder, name), '');
-    }
-    await promisify(execFile)('sh', ['-c', clean!], { cwd: directory });
-    for (const folder of folders) expect((await readdir(folder)).sort()).toEqual(needed);
-    await rm(directory, { recursive: true });
-  });
 });

@@ -1,19 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
 import { connect as connectNats } from '@nats-io/transport-node';
 import { connect as connectRabbit } from 'amqplib';
 import { type Delivery, EventQueue, eventsOfStream } from '../../brokers/consumers.js';
-import { accept, answer, SECRETS, WebhookReceiver } from '../../../events/webhook-receiver.js';
-import { CERTIFICATE } from '../../../support/certificates.js';
 import { type Broker, startNats, startRabbit } from '../../brokers/brokers.js';
 
 /** A broker as the faults need it. */
 export interface EventBroker {
   readonly url: string;
-  /** The settings of the service besides the URL. */
-  readonly settings?: Readonly<Record<string, string>>;
   /** Makes a place for the events, empty and with room. It keeps repeats, too. */
   prepare(): Promise<void>;
   /** Every event that has come since, in order. */
@@ -77,31 +73,5 @@ export async function rabbitForEvents(): Promise<EventBroker> {
     fill: () => queue.unbind(),
     makeRoom: () => queue.bind(),
     stop: () => broker.stop(),
-  };
-}
-
-export async function webhookForEvents(): Promise<EventBroker> {
-  const folder = await mkdtemp(join(tmpdir(), 'webhook-'));
-  const cafile = join(folder, 'ca.pem');
-  await writeFile(cafile, CERTIFICATE);
-  const receiver = new WebhookReceiver('https');
-  await receiver.start();
-  return {
-    url: receiver.url,
-    settings: { EVENTS_SECRET: SECRETS.join(), NODE_EXTRA_CA_CERTS: cafile },
-    prepare: async () => {
-      receiver.forget();
-    },
-    events: async () => receiver.kept.map((event) => ({ id: event.id, contentType: undefined, event })),
-    fill: async () => {
-      receiver.behave = answer(503, { 'retry-after': '1' });
-    },
-    makeRoom: async () => {
-      receiver.behave = accept;
-    },
-    stop: async () => {
-      await receiver.kill();
-      await rm(folder, { recursive: true, force: true });
-    },
   };
 }
