@@ -8,6 +8,7 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { HOST_ACCESS, HOST_GUARD, type HostAccess } from '../../libs/auth/src/index.js';
 import { HOST_FILTER } from '../../libs/errors/src/index.js';
 import { attributeProviders, hostFilters } from '../attributes/index.js';
@@ -17,9 +18,8 @@ import type { TimeLogHooks } from '../embedding/hooks/time-log-hooks.js';
 import { type OpenApiPaths, openApiPaths } from '../embedding/open-api-paths.js';
 import { TimeLogHealth } from '../embedding/time-log-health.js';
 import type { TimeLogFactoryOptions, TimeLogModuleParts } from '../embedding/time-log.options.js';
-import { type RecordOptions, WRAP_WRITES } from './application/call-options.js';
+import { WRAP_WRITES, type WrapWrites } from './application/call-options.js';
 import { TimeLogAttributes } from './domain/attributes.js';
-import type { TimeLogWrites } from './domain/time-log.repository.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import { TIME_LOG_OPTIONS } from './time-log.options.js';
@@ -104,15 +104,15 @@ function moduleWith(
         inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],
         useFactory: hostAccess,
       },
-      {
-        provide: WRAP_WRITES,
-        inject: [
-          { token: TIME_LOG_HOOKS, optional: hooks === undefined },
-          TypeOrmTimeLogRepository,
-          TimeLogAttributes,
-        ],
-        useFactory: wrapWrites,
-      },
+      ...(hooks === undefined
+        ? []
+        : [
+            {
+              provide: WRAP_WRITES,
+              inject: [ModuleRef, TypeOrmTimeLogRepository, TimeLogAttributes],
+              useFactory: wrapWrites,
+            },
+          ]),
     ],
     exports: [...TIME_LOGS.exports, TimeLogHealth, HOST_ACCESS, ...(isNamed ? [Database] : [DatabaseModule])],
   };
@@ -130,13 +130,13 @@ function hostAccess({ caller }: TimeLogFactoryOptions, guard?: CanActivate): Hos
 }
 
 function wrapWrites(
-  hooks: TimeLogHooks | undefined,
+  app: ModuleRef,
   timeLogs: TypeOrmTimeLogRepository,
   { areKnown }: TimeLogAttributes,
-) {
-  return (
-    hooks &&
-    ((writes: TimeLogWrites, call: RecordOptions) =>
-      new HookedWrites(writes, timeLogs, hooks, call, areKnown))
-  );
+): WrapWrites {
+  return (writes, call) => {
+    // Not injected: hooks may inject TimeLogService.
+    const hooks = app.get<TimeLogHooks>(TIME_LOG_HOOKS);
+    return new HookedWrites(writes, timeLogs, hooks, call, areKnown);
+  };
 }

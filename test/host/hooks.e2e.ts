@@ -95,15 +95,18 @@ describe('the hooks of a host', () => {
     await sql('truncate time_logs');
   });
 
-  it('end the start if they inject the service that runs them', async () => {
+  it('may inject the service that runs them', async () => {
     @Injectable()
-    class Circular implements TimeLogHooks {
-      constructor(readonly timeLogs: TimeLogService) {}
-      before(): void {
-        throw new ConflictException('the project is closed');
+    class OneLog implements TimeLogHooks {
+      constructor(private readonly timeLogs: TimeLogService) {}
+      async before(): Promise<void> {
+        const { total } = await this.timeLogs.list();
+        if (total > 0) throw new ConflictException('there is a log');
       }
     }
-    await expect(serve({ hooks: Circular })).rejects.toThrow(/circular|resolve/i);
+    await serve({ hooks: OneLog });
+    expect(await send('POST', '', LOG)).toMatchObject([201, {}]);
+    expect(await send('POST', '', LOG)).toMatchObject([409, { message: 'there is a log' }]);
   });
 
   it('refuse a change before it is made, in the words of the host', async () => {

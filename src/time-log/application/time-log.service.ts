@@ -62,7 +62,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   constructor(
     private readonly timeLogs: TimeLogRepository,
     private readonly ids: TimeLogIds,
-    @Inject(WRAP_WRITES) private readonly wrap: WrapWrites = (writes) => writes,
+    @Optional() @Inject(WRAP_WRITES) private readonly wrap: WrapWrites = (writes) => writes,
     @Optional() private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
   ) {}
 
