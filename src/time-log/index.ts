@@ -1,6 +1,5 @@
 export {
   type CallOptions,
-  type CallWrites,
   type ChangeOptions,
   type RecordOptions,
   requireAccess,
@@ -21,11 +20,12 @@ export { type AttributeValues, haveValues, type TimeLogAccess } from './domain/t
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { itemsOf } from './domain/time-log-item.js';
 export {
-  type AnsweredLog,
-  type RecordingOptions,
+  type Recorded,
+  type StoreOptions,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
+  type TimeLogStore,
   type TimeLogWrites,
   type TransactionHandle,
 } from './domain/time-log.repository.js';

@@ -134,9 +134,9 @@ function wrapWrites(
   timeLogs: TypeOrmTimeLogRepository,
   { areKnown }: TimeLogAttributes,
 ): WrapWrites {
-  return (writes, call) => {
+  return (store, call) => {
     // Not injected: hooks may inject TimeLogService.
     const hooks = app.get<TimeLogHooks>(TIME_LOG_HOOKS);
-    return new HookedWrites(writes, timeLogs, hooks, call, areKnown);
+    return new HookedWrites(store, timeLogs, hooks, call, areKnown);
   };
 }

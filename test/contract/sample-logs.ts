@@ -23,8 +23,8 @@ type Writes = Pick<TimeLogWrites, 'record'>;
 
 /** Records a log with a key. Returns the id of the log of the key. */
 export async function recordOnce(writes: Writes, log: TimeLog, key: IdempotencyKey): Promise<string> {
-  const [recorded] = await writes.record([log], { key: keyOfLog(log, key) });
-  return recorded!.id;
+  const { logs } = await writes.record([log], { key: keyOfLog(log, key) });
+  return logs[0]!.id;
 }
 
 /** Records a batch with a key. Returns the ids of the logs of the key. */
@@ -33,7 +33,7 @@ export async function recordAllOnce(
   logs: readonly TimeLog[],
   key: IdempotencyKey,
 ): Promise<string[]> {
-  const recorded = await writes.record(logs, { key: keyOfBatch(logs, key) });
+  const { logs: recorded } = await writes.record(logs, { key: keyOfBatch(logs, key) });
   return recorded.map(({ id }) => id);
 }
 

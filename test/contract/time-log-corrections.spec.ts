@@ -161,7 +161,7 @@ describe('corrections and deletions', () => {
     const [log, again] = [newLog(values), newLog(values)];
     const keyOfAgain = keyOfLog(again, key);
     const retry = async () => [
-      await store.repository.record([again], { key: keyOfAgain }),
+      (await store.repository.record([again], { key: keyOfAgain })).logs,
       await store.repository.findByKey(keyOfAgain),
     ];
     const answers = [[{ ...(log as object) }], [{ ...(log as object) }]];

@@ -1,17 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import {
-  type AnsweredLog,
   type Attributes,
-  type CallWrites,
   isPlainObject,
   mapKeyOf,
   normalizedValues,
-  type RecordingOptions,
+  type Recorded,
   type TimeLogAccess,
   type RecordOptions,
   requireAccess,
+  type StoreOptions,
   TimeLog,
   type TimeLogRepository,
+  type TimeLogStore,
   type TimeLogValues,
   type TimeLogWrites,
   type TransactionHandle,
@@ -35,24 +35,24 @@ const BOUNDS = { depth: MAX_JSON_DEPTH - 1, bytes: Infinity };
  * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. With the
  * hook `within` each create and each `recordAll` has a transaction of its own; without it creates share commits.
  */
-export class HookedWrites implements CallWrites {
+export class HookedWrites implements TimeLogWrites {
   constructor(
     /** Stores the changes, in the transaction of the call if it has one. */
-    private readonly writes: TimeLogWrites,
-    private readonly timeLogs: Pick<TimeLogRepository, 'transact' | 'within'>,
+    private readonly store: TimeLogStore,
+    private readonly repository: Pick<TimeLogRepository, 'transact' | 'within'>,
     private readonly hooks: TimeLogHooks,
     private readonly call: RecordOptions,
     /** Whether logs have attributes, which `before` may replace. */
     private readonly hasAttributes: boolean,
   ) {}
 
-  async record(sent: readonly TimeLog[], options: RecordingOptions = {}): Promise<readonly AnsweredLog[]> {
+  async record(sent: readonly TimeLog[], options: StoreOptions = {}): Promise<Recorded> {
     const { key } = options;
-    const known = key && this.hooks.before && (await this.writes.findByKey(key));
-    if (known) return known;
+    const known = key && this.hooks.before && (await this.store.findByKey(key));
+    if (known) return { isReplay: true, logs: known };
     const logs: TimeLog[] = [];
     for (const log of sent) logs.push(await this.before(changeOfRecord(log, this.call), log));
-    return this.store(logs, options);
+    return this.recordNew(logs, options);
   }
 
   async correct(
@@ -65,10 +65,10 @@ export class HookedWrites implements CallWrites {
     const log = await this.before({ kind: 'correct', id, values: normalizedValues(sent), caller }, sent);
     const values = normalizedValues(log);
     return this.transact(
-      async (writes, transaction) => {
-        if (!transaction) return writes.correct(log, access, ...more);
-        const previous = await writes.get(id, access, true);
-        const corrected = previous && (await writes.correct(log, access, ...more));
+      async (store, transaction) => {
+        if (!transaction) return store.correct(log, access, ...more);
+        const previous = await store.get(id, access, true);
+        const corrected = previous && (await store.correct(log, access, ...more));
         if (corrected)
           await this.within({ kind: 'correct', id, values, log: corrected, previous, caller }, transaction);
         return corrected;
@@ -85,8 +85,8 @@ export class HookedWrites implements CallWrites {
     const { caller } = this.call;
     await this.before({ kind: 'delete', id, caller }, undefined);
     return this.transact(
-      async (writes, transaction) => {
-        const log = await writes.delete(id, access, ...more);
+      async (store, transaction) => {
+        const log = await store.delete(id, access, ...more);
         if (log && transaction)
           await this.within({ kind: 'delete', id, log, previous: log, caller }, transaction);
         return log;
@@ -111,16 +111,15 @@ export class HookedWrites implements CallWrites {
   }
 
   /** Stores logs and, if they are new, runs `within` for each. Creates with the same key run one at a time. */
-  private store(logs: readonly TimeLog[], options: RecordingOptions): Promise<readonly AnsweredLog[]> {
+  private recordNew(logs: readonly TimeLog[], options: StoreOptions): Promise<Recorded> {
     const { key, deadline } = options;
     const batch = logs.length > 1 ? logs.length : undefined;
     return this.transact(
-      async (writes, transaction) => {
-        const recorded = await writes.record(logs, options);
-        if (recorded[0]!.id !== logs[0]!.id) return recorded;
-        for (const log of transaction ? logs : [])
+      async (store, transaction) => {
+        const recorded = await store.record(logs, options);
+        for (const log of transaction && !recorded.isReplay ? recorded.logs : [])
           await this.within({ ...changeOfRecord(log, this.call), id: log.id, log }, transaction!);
-        return logs;
+        return recorded;
       },
       { queueKey: key && mapKeyOf(key), deadline, batch },
     );
@@ -132,14 +131,14 @@ export class HookedWrites implements CallWrites {
 
   /** Runs work in the transaction of the call or in one of its own; without `within` it needs none. */
   private transact<Outcome>(
-    work: (writes: TimeLogWrites, transaction?: TransactionHandle) => Promise<Outcome>,
+    work: (store: TimeLogStore, transaction?: TransactionHandle) => Promise<Outcome>,
     { queueKey, deadline, batch }: Turn,
   ): Promise<Outcome> {
-    if (!this.hooks.within) return work(this.writes);
+    if (!this.hooks.within) return work(this.store);
     const { manager, caller } = this.call;
-    if (manager) return work(this.timeLogs.within(manager), manager);
-    const run = (transaction: TransactionHandle) => work(this.timeLogs.within(transaction), transaction);
-    return this.timeLogs.transact(run, queueKey, caller?.id, deadline, batch);
+    if (manager) return work(this.repository.within(manager), manager);
+    const run = (transaction: TransactionHandle) => work(this.repository.within(transaction), transaction);
+    return this.repository.transact(run, queueKey, caller?.id, deadline, batch);
   }
 }
 

@@ -9,7 +9,12 @@ import {
 } from '../domain/time-log-access.js';
 import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
 import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
-import type { TimeLogFilter, TimeLogWrites, TransactionHandle } from '../domain/time-log.repository.js';
+import type {
+  TimeLogFilter,
+  TimeLogStore,
+  TimeLogWrites,
+  TransactionHandle,
+} from '../domain/time-log.repository.js';
 import type { AllTimeLogValues } from '../domain/time-log.js';
 
 /** The options of every method. */
@@ -101,11 +106,11 @@ export function readArguments(
   return [matching, pageOf(page), accessTo(matching.projectIds, options), options.caller?.id];
 }
 
-/** The methods that make the changes of a call. `record` returns the logs with the values that a hook has replaced. */
-export type CallWrites = Pick<TimeLogWrites, 'record' | 'correct' | 'delete'>;
-
-/** Wraps the methods that make the changes of a call, such as with the hooks of a host. */
-export type WrapWrites = (writes: TimeLogWrites, call: RecordOptions) => CallWrites;
+/**
+ * Wraps the methods that make the changes of a call, such as with the hooks of a host. `record` then returns the logs
+ * with the values that a hook has replaced.
+ */
+export type WrapWrites = (store: TimeLogStore, call: RecordOptions) => TimeLogWrites;
 
 /** The injection token of an optional WrapWrites. */
 export const WRAP_WRITES = Symbol.for('time-logs.WRAP_WRITES');

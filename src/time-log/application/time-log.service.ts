@@ -19,6 +19,7 @@ import {
   TimeLogChangedError,
   type TimeLogPage,
   TimeLogRepository,
+  type TimeLogStore,
   type TimeLogWrites,
   VERSION_EXCLUDED,
 } from '../domain/time-log.repository.js';
@@ -34,7 +35,6 @@ import {
 import {
   accessTo,
   type CallOptions,
-  type CallWrites,
   type ChangeOptions,
   readArguments,
   type RecordOptions,
@@ -60,9 +60,9 @@ const MAX_RETRIES = 5;
 @Injectable()
 export class TimeLogService<A extends Attributes = Attributes, Sent extends Attributes = A> {
   constructor(
-    private readonly timeLogs: TimeLogRepository,
+    private readonly repository: TimeLogRepository,
     private readonly ids: TimeLogIds,
-    @Optional() @Inject(WRAP_WRITES) private readonly wrap: WrapWrites = (writes) => writes,
+    @Optional() @Inject(WRAP_WRITES) private readonly wrap: WrapWrites = (store) => store,
     @Optional() private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
   ) {}
 
@@ -179,7 +179,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   async get(id: string, options: RecordOptions = {}): Promise<TimeLog<A>> {
     requireDeclared(options, this.attributes);
     const access = accessTo(undefined, options);
-    const log = await this.plainWritesOf(options).get(logIdOf(id), access);
+    const log = await this.storeOf(options).get(logIdOf(id), access);
     if (log === undefined) throw notFound();
     return log as TimeLog<A>;
   }
@@ -193,7 +193,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogPage<A>> {
-    return this.timeLogs.find(...readArguments(filter, page, options, this.attributes)) as Promise<
+    return this.repository.find(...readArguments(filter, page, options, this.attributes)) as Promise<
       TimeLogPage<A>
     >;
   }
@@ -216,7 +216,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       let logs: readonly TimeLog<A>[] = [];
       do {
         const place = logs.at(-1);
-        const found = await this.timeLogs.after(ofProject, place, MAX_PAGE_LIMIT, access);
+        const found = await this.repository.after(ofProject, place, MAX_PAGE_LIMIT, access);
         logs = found as readonly TimeLog<A>[];
         yield* logs;
       } while (logs.length === MAX_PAGE_LIMIT);
@@ -229,16 +229,16 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogItems> {
-    return this.timeLogs.items(...readArguments(filter, page, options, this.attributes));
+    return this.repository.items(...readArguments(filter, page, options, this.attributes));
   }
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */
-  private writesOf(options: RecordOptions): CallWrites {
-    return this.wrap(this.plainWritesOf(options), options);
+  private writesOf(options: RecordOptions): TimeLogWrites {
+    return this.wrap(this.storeOf(options), options);
   }
 
-  private plainWritesOf({ manager }: RecordOptions): TimeLogWrites {
-    return manager ? this.timeLogs.within(manager) : this.timeLogs;
+  private storeOf({ manager }: RecordOptions): TimeLogStore {
+    return manager ? this.repository.within(manager) : this.repository;
   }
 
   /** Stores new logs, or returns those that the key has recorded, as they were answered. */
@@ -251,8 +251,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     if (logs.length === 0) return { logs, isReplay: false };
     const { caller, deadline } = options;
     const recorded = await this.writesOf(options).record(logs, { key, caller: caller?.id, deadline });
-    if (recorded[0]!.id === logs[0]!.id) return { logs: recorded as readonly TimeLog[], isReplay: false };
-    const answered = recorded.map((log, index) =>
+    if (!recorded.isReplay) return recorded;
+    const answered = recorded.logs.map((log, index) =>
       // The key has the same fingerprint, so its logs had the values that are sent now.
       TimeLog.restore({ ...normalizedValues('projectId' in log ? log : created[index]!.sent), id: log.id }),
     );

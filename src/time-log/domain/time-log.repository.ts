@@ -66,15 +66,23 @@ export const VERSION_EXCLUDED: ErrorKind = {
  */
 export type AnsweredLog = StoredTimeLog | Pick<StoredTimeLog, 'id'>;
 
-/** The options for recording logs. */
-export interface RecordingOptions {
+/** The new logs that were stored or, if the key was used before, those that were stored with it. */
+export type Recorded =
+  | { readonly isReplay: false; readonly logs: readonly TimeLog[] }
+  | { readonly isReplay: true; readonly logs: readonly AnsweredLog[] };
+
+/** The options for storing new logs. */
+export interface StoreOptions {
   readonly key?: RequestKey | undefined;
   readonly caller?: string | undefined;
   readonly deadline?: number | undefined;
 }
 
-/** The methods that change logs, and the reads that they need. */
-export type TimeLogWrites = Pick<TimeLogRepository, 'record' | 'findByKey' | 'correct' | 'delete' | 'get'>;
+/** The methods that change logs. */
+export type TimeLogWrites = Pick<TimeLogRepository, 'record' | 'correct' | 'delete'>;
+
+/** The methods that change logs, and the reads that they need: also those of a transaction of the caller. */
+export type TimeLogStore = TimeLogWrites & Pick<TimeLogRepository, 'findByKey' | 'get'>;
 
 /**
  * The port to the store of time logs. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable.
@@ -92,7 +100,7 @@ export abstract class TimeLogRepository {
    * the logs that were stored with it, as they were answered, and throws DomainError IDEMPOTENCY_KEY_REUSED if other
    * values were sent. A batch in another order has other values, and so has a single log.
    */
-  abstract record(logs: readonly TimeLog[], options?: RecordingOptions): Promise<readonly AnsweredLog[]>;
+  abstract record(logs: readonly TimeLog[], options?: StoreOptions): Promise<Recorded>;
 
   /** Returns the logs that `record` stored with a key, or undefined. Throws like `record`. */
   abstract findByKey(key: RequestKey): Promise<readonly AnsweredLog[] | undefined>;
@@ -111,10 +119,10 @@ export abstract class TimeLogRepository {
   ): Promise<T>;
 
   /**
-   * Returns the methods that change logs in a transaction of the caller. There is no queue: `deadline` only limits the
+   * Returns the methods for a transaction of the caller. There is no queue: `deadline` only limits the
    * wait for a key that is in use. An attempt is made even if it is 0.
    */
-  abstract within(transaction: TransactionHandle): TimeLogWrites;
+  abstract within(transaction: TransactionHandle): TimeLogStore;
 
   /**
    * Replaces all values of the log with the same id. Resolves when that is durable, with the stored log, or

@@ -3,7 +3,7 @@ import { Batcher, type BatcherLimits, Limit } from '../../../libs/batching/src/i
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, isRowError, PreparedStatement, type Statements } from '../../database/index.js';
 import { IDEMPOTENCY_KEY_REUSED, mapKeyOf, type RequestKey } from '../domain/idempotency-key.js';
-import type { AnsweredLog, RecordingOptions } from '../domain/time-log.repository.js';
+import type { AnsweredLog, Recorded, StoreOptions } from '../domain/time-log.repository.js';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { allWritten, mapInsertError } from './storage-errors.js';
 import { TimeLogKey } from './time-log.entities.js';
@@ -21,8 +21,8 @@ interface Create<Key = RequestKey | undefined> {
 }
 type KeyedCreate = Create<RequestKey>;
 
-/** The stored logs, or those that the key has recorded; undefined if the key is in use. */
-type Outcome = readonly AnsweredLog[] | undefined;
+/** Undefined if the key is in use. */
+type Outcome = Recorded | undefined;
 
 interface StoredKey {
   readonly caller: string;
@@ -64,23 +64,15 @@ export class TimeLogCreates {
    * Stores logs, or returns those that the key has recorded. In a transaction of the caller there is no queue. A key in
    * use makes it try again, within the rest of the deadline; if that is 0, it tries once.
    */
-  record(
+  async record(
     logs: readonly TimeLog[],
-    options: RecordingOptions = {},
+    { key, caller, deadline }: StoreOptions = {},
     within?: Statements,
-  ): Promise<readonly AnsweredLog[]> {
-    return this.attemptUntilFree({ logs, key: options.key }, options, within).catch(this.rejectInsert);
-  }
-
-  private async attemptUntilFree(
-    create: Create,
-    { caller, deadline }: RecordingOptions,
-    within: Statements | undefined,
-  ): Promise<readonly AnsweredLog[]> {
+  ): Promise<Recorded> {
     const end = performance.now() + (deadline ?? this.limits.wait);
     let rest = deadline;
     do {
-      const outcome = await this.attempt(create, caller, rest, within);
+      const outcome = await this.attempt({ logs, key }, caller, rest, within).catch(this.rejectInsert);
       if (outcome !== undefined) return outcome;
       const left = end - performance.now();
       await delay(Math.min(KEY_RETRY_INTERVAL_MS, left));
@@ -90,14 +82,17 @@ export class TimeLogCreates {
   }
 
   /** Returns the logs that a key has recorded, or undefined. Throws DomainError IDEMPOTENCY_KEY_REUSED. */
-  async findByKey(key: RequestKey, within: Statements = this.database): Promise<Outcome> {
+  async findByKey(
+    key: RequestKey,
+    within: Statements = this.database,
+  ): Promise<readonly AnsweredLog[] | undefined> {
     const outcome = answerOf(key, await this.find([key], within));
     if (outcome instanceof Error) throw outcome;
-    return outcome;
+    return outcome?.logs;
   }
 
   /** Stores logs once their turn has come. */
-  private async attempt(
+  private attempt(
     create: Create,
     caller: string | undefined,
     deadline: number | undefined,
@@ -124,7 +119,7 @@ export class TimeLogCreates {
     const logs = creates.flatMap((create) => create.logs);
     await within.change(this.insertion, this.rows.arraysOf(logs));
     this.changed(within, logs.length);
-    return creates.map((create) => create.logs);
+    return creates.map(({ logs: stored }) => ({ isReplay: false, logs: stored }));
   }
 
   /** Stores the logs whose keys are neither stored nor in use: all of them in one statement, or none. */
@@ -155,7 +150,9 @@ export class TimeLogCreates {
     const others = creates.filter((create) => !stored.has(create)).map(({ key }) => key);
     // A separate statement, since the snapshot of the insert lacks concurrent commits.
     const known = others.length > 0 ? await this.find(others, within) : new Map<string, StoredKey>();
-    return creates.map((create) => (stored.has(create) ? create.logs : answerOf(create.key, known)));
+    return creates.map((create) =>
+      stored.has(create) ? { isReplay: false, logs: create.logs } : answerOf(create.key, known),
+    );
   }
 
   private async find(keys: readonly RequestKey[], within: Statements): Promise<Map<string, StoredKey>> {
@@ -235,6 +232,7 @@ function answerIn(text: string): AnsweredLog[] {
 /** Returns the logs of a stored key, or an error if it was used with other values. */
 function answerOf(key: RequestKey, stored: ReadonlyMap<string, StoredKey>): Outcome | Error {
   const known = stored.get(mapKeyOf(key));
-  if (known === undefined || known.fingerprint === key.fingerprint) return known?.logs;
+  if (known === undefined) return undefined;
+  if (known.fingerprint === key.fingerprint) return { isReplay: true, logs: known.logs };
   return new DomainError(IDEMPOTENCY_KEY_REUSED);
 }

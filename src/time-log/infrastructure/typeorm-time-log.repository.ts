@@ -12,10 +12,11 @@ import { TimeLogAttributes } from '../domain/attributes.js';
 import type { RequestKey } from '../domain/idempotency-key.js';
 import {
   type AnsweredLog,
-  type RecordingOptions,
+  type Recorded,
+  type StoreOptions,
   type TimeLogPage,
   TimeLogRepository,
-  type TimeLogWrites,
+  type TimeLogStore,
   type TransactionHandle,
 } from '../domain/time-log.repository.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
@@ -107,7 +108,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.database.table(TimeLog);
   }
 
-  override record(logs: readonly TimeLog[], options?: RecordingOptions): Promise<readonly AnsweredLog[]> {
+  override record(logs: readonly TimeLog[], options?: StoreOptions): Promise<Recorded> {
     return this.creates.record(logs, options);
   }
 
@@ -151,7 +152,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return outcome;
   }
 
-  override within(transaction: TransactionHandle): TimeLogWrites {
+  override within(transaction: TransactionHandle): TimeLogStore {
     const statements = this.database.within(transaction);
     return {
       record: (logs, options) => this.creates.record(logs, options, statements),
