@@ -3,7 +3,6 @@ import { type Fault, faultOf } from '../../libs/errors/src/index.js';
 import { type RequestAttributes, Omittable, Rule } from '../../libs/strict-request/src/index.js';
 import {
   type AttributeType,
-  CreateTimeLogDto,
   membersFault,
   textFault,
   TimeLogFilterDto,
@@ -109,7 +108,6 @@ export function requestAttributesOf(attributes: TimeLogAttributes): RequestAttri
     return FilteredDto;
   };
   return {
-    dto: CreateTimeLogDto,
     faultsOf: async (sent, caller) => (await attributes.validate(sent, caller?.attributes)).faults,
     extend: <T extends object>(dto: new () => T) => {
       if (dto !== (TimeLogFilterDto as Dto) && !(dto.prototype instanceof TimeLogFilterDto)) return dto;

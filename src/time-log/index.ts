@@ -47,7 +47,7 @@ export { limitsOf, type TimeLogLimits } from './time-log.limits.js';
 export { timeLogMigrations } from './time-log.migrations.js';
 export { type EnabledRoutes } from './time-log.routes.js';
 export { TIME_LOG_OPTIONS, type TimeLogOptions, CORRECT, READ, WRITE } from './time-log.options.js';
-export { CreateTimeLogDto, valuesOf } from './api/create-time-log.dto.js';
 export { LargeLists } from './api/large-lists.js';
 export { criteriaOf, ListTimeLogsDto, TimeLogFilterDto } from './api/list-time-logs.dto.js';
 export { itemsResponse, logResponse } from './api/time-log-bodies.js';
+export { TimeLogDto, valuesOf } from './api/time-log.dto.js';

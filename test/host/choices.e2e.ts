@@ -21,7 +21,7 @@ import { map } from 'rxjs';
 import type { Caller } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
-import { CreateTimeLogDto } from '../../src/time-log/index.js';
+import { TimeLogDto } from '../../src/time-log/index.js';
 import { LOG, refusal } from '../support/requests.js';
 import { hostDataSource, HostFilter, useHosts } from './embedded.js';
 
@@ -96,7 +96,7 @@ describe('a host that chooses', () => {
     };
     const pipe: PipeTransform<unknown> = {
       transform: (value) => {
-        if (value instanceof CreateTimeLogDto && value.duration > 24)
+        if (value instanceof TimeLogDto && value.duration > 24)
           throw new UnprocessableEntityException(['duration is in hours', 'at most 24']);
         return value;
       },

@@ -96,26 +96,26 @@ export class AccessGuard implements CanActivate {
 
   private admit({ error, caller: decided, info }: Decision, context: ExecutionContext): true {
     if (error) throw error as Error;
-    const { realm, admit } = this.strategy!.options;
-    const challenge = `Bearer realm="${realm}"`;
     // Undefined for a message, whose reply has no header for a challenge.
     const response = context.getType() === 'rpc' ? undefined : context.getArgByIndex<Response>(1);
     if (!decided) {
-      response?.setHeader('WWW-Authenticate', typeof info === 'string' ? info : challenge);
+      response?.setHeader('WWW-Authenticate', typeof info === 'string' ? info : this.challenge);
       throw new DomainError('UNAUTHORIZED');
     }
     const request = context.getArgByIndex<Request>(0);
     // Before the checks below, so that the log also names a caller that they refuse.
     const caller = storeCaller(request, decided);
-    const insufficient = `${challenge}, error="insufficient_scope"`;
     if (response) request.user = caller;
+    const insufficient = () => `${this.challenge}, error="insufficient_scope"`;
     // For the error filter, since only a use case can refuse a project or an attribute.
     if (response && (caller.projects ?? caller.attributes) !== undefined)
-      response.locals.challenge = insufficient;
-    this.requireScopes(caller, context, (scopes) =>
-      response?.setHeader('WWW-Authenticate', `${insufficient}, scope="${scopes}"`),
-    );
-    admit?.(caller, context);
+      response.locals.challenge = insufficient();
+    const missing = this.missingScopes(caller, context);
+    if (missing !== undefined) {
+      response?.setHeader('WWW-Authenticate', `${insufficient()}, scope="${missing}"`);
+      throw insufficientScope(missing);
+    }
+    this.strategy!.options.admit?.(caller, context);
     return true;
   }
 
@@ -133,22 +133,24 @@ export class AccessGuard implements CanActivate {
     const caller = await resolve(context);
     // Only the host knows its scheme.
     if (caller === undefined) throw new DomainError('UNAUTHORIZED', 'valid credentials are required');
-    this.requireScopes(storeCaller(context.getArgByIndex<object>(0), caller), context);
+    const missing = this.missingScopes(storeCaller(context.getArgByIndex<object>(0), caller), context);
+    if (missing !== undefined) throw insufficientScope(missing);
     return true;
   }
 
-  /** Throws DomainError FORBIDDEN if the caller lacks a scope of the route. */
-  private requireScopes(
-    caller: Caller,
-    context: ExecutionContext,
-    challenge?: (scopes: string) => void,
-  ): void {
-    const required = requiredScopes(this.reflector, context);
-    if (required.every((scope) => caller.scopes.includes(scope))) return;
-    const scopes = required.join(' ');
-    challenge?.(scopes);
-    throw new DomainError('FORBIDDEN', `the token lacks the scope ${scopes}`);
+  private get challenge(): string {
+    return `Bearer realm="${this.strategy!.options.realm}"`;
   }
+
+  /** Returns the scopes of the route if the caller lacks one of them. */
+  private missingScopes({ scopes }: Caller, context: ExecutionContext): string | undefined {
+    const required = requiredScopes(this.reflector, context);
+    return required.every((scope) => scopes.includes(scope)) ? undefined : required.join(' ');
+  }
+}
+
+function insufficientScope(scopes: string): DomainError {
+  return new DomainError('FORBIDDEN', `the token lacks the scope ${scopes}`);
 }
 
 /**

@@ -8,6 +8,7 @@ export {
   faultsAt,
   throwFaults,
   reasonOf,
+  validationError,
 } from './domain-error.js';
 export { responseForKind, responseForThrown } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';

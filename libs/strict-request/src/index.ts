@@ -17,7 +17,7 @@ export {
   withinDeadline,
 } from './request-state.js';
 export { MAX_JSON_DEPTH, isJsonObject } from './json-body.js';
-export { Omittable, Rule, validateBody, type FixedMembers } from './validate.js';
+export { type CorrectionRules, Omittable, Rule, validateBody } from './validate.js';
 export {
   MergePatch,
   StrictBody,

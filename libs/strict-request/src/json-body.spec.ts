@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { parseJson, readJsonObject } from './json-body.js';
+import { parseJson, receiveJsonObject } from './json-body.js';
 
 const MARK = '\uFEFF';
 
@@ -14,20 +14,24 @@ function requestOf(body: Readable, complete: boolean, contentType = 'application
   }) as unknown as IncomingMessage;
 }
 
+async function readObject(request: IncomingMessage, limit: number): Promise<object> {
+  return (await receiveJsonObject(request, { limit }))();
+}
+
 /** Reads a body that has arrived with its headers. */
 function readArrived(json: string, limit: number, contentType?: string): Promise<object> {
   const body = new Readable({ read: () => undefined });
   body.push(json.slice(0, 1));
   body.push(json.slice(1));
   body.push(null);
-  return readJsonObject(requestOf(body, true, contentType), { limit });
+  return readObject(requestOf(body, true, contentType), limit);
 }
 
 /** Reads a body whose bytes arrive one by one. */
 async function readBytes(json: string, limit: number): Promise<object> {
   const body = new Readable({ read: () => undefined });
   const request = requestOf(body, false);
-  const object = readJsonObject(request, { limit });
+  const object = readObject(request, limit);
   await Promise.race([object, new Promise((resolve) => body.once('resume', resolve))]);
   for (const [index, byte] of Buffer.from(json).entries()) {
     const chunk = Buffer.of(byte);
@@ -43,7 +47,7 @@ async function readBytes(json: string, limit: number): Promise<object> {
 describe.each([
   ['has arrived', readArrived],
   ['arrives byte by byte', readBytes],
-])('readJsonObject of a body that %s', (_how, read) => {
+])('receiveJsonObject of a body that %s', (_how, read) => {
   it('returns its object', async () => {
     expect(await read('{"a":12}', 8)).toEqual({ a: 12 });
   });
@@ -60,9 +64,9 @@ describe.each([
   });
 });
 
-it('readJsonObject refuses a body whose connection is closed before its end', async () => {
+it('receiveJsonObject refuses a body whose connection is closed before its end', async () => {
   const body = new Readable({ read: () => undefined });
-  const object = readJsonObject(requestOf(body, false), { limit: 8 });
+  const object = readObject(requestOf(body, false), 8);
   body.destroy();
   await expect(object).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
 });

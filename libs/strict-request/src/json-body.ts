@@ -21,14 +21,9 @@ type BodyRequest = IncomingMessage & { readonly body?: unknown };
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Returns the JSON object in a request's body, which a body parser of the host may have read.
- * Throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR, in this order.
+ * Receives a request's body, unless a body parser of the host has read it. Throws DomainError UNSUPPORTED_MEDIA_TYPE or
+ * PAYLOAD_TOO_LARGE. Returns a function that returns its JSON object, or throws DomainError VALIDATION_ERROR.
  */
-export async function readJsonObject(request: BodyRequest, options: BodyOptions): Promise<object> {
-  return (await receiveJsonObject(request, options))();
-}
-
-/** Receives the same body. Returns a function that parses it. */
 export async function receiveJsonObject(
   request: BodyRequest,
   { limit, depth = MAX_JSON_DEPTH, types = ['application/json'] }: BodyOptions,

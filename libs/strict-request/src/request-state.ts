@@ -24,8 +24,6 @@ export interface RequestChange {
 
 /** The attributes that a module accepts in bodies and queries. */
 export interface RequestAttributes {
-  /** The DTO of a log with attributes. A DTO that extends it keeps those that are stored if they are missing. */
-  readonly dto: new () => object;
   /** Returns the faults of attributes, which are undefined if they are missing, from a caller. */
   readonly faultsOf: (sent: unknown, caller: Caller | undefined) => Promise<readonly Fault[]>;
   /** Returns the DTO of a query, or a class that extends it and has the parameters for attributes too. */

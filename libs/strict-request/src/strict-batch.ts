@@ -6,13 +6,13 @@ import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js'
 import { rulesOf, type Served, STATE } from './request-state.js';
 import { refuseQuery } from './strict-request.decorators.js';
 import {
-  type ValidatedObject,
-  tryValidate,
-  validateObject,
-  type Validated,
   faultsIn,
   faultsWithAttributes,
   FIELD,
+  isValid,
+  tryValidate,
+  type ValidatedLog,
+  validateLog,
 } from './validate.js';
 
 /** The form of a batch: a body with a list of objects, each of which may be as deep as another body. */
@@ -50,16 +50,16 @@ async function validateBatch(
 ): Promise<object> {
   const outer = tryValidate(batch, body, FIELD);
   const inputs = outer.faults.length > 0 ? [] : (Reflect.get(outer.instance, list) as unknown[]);
-  const validated: (ValidatedObject<object> | undefined)[] = [];
+  const validated: (ValidatedLog<object> | undefined)[] = [];
   let sliceEnd = performance.now() + CHECK_SLICE_MS;
   for (const input of inputs) {
     if (performance.now() > sliceEnd) {
       await nextIteration();
       sliceEnd = performance.now() + CHECK_SLICE_MS;
     }
-    validated.push(isJsonObject(input) ? validateObject(request, dto, input) : undefined);
+    validated.push(isJsonObject(input) ? validateLog(request, dto, input) : undefined);
   }
-  const valid = validated.filter((one) => one !== undefined && isValid(one)) as ValidatedObject<object>[];
+  const valid = validated.filter((one) => one !== undefined && isValid(one)) as ValidatedLog<object>[];
   if (!isValid(outer) || valid.length < inputs.length) {
     const faults = await faultsOfObjects(request, list, inputs, validated);
     throw batchError([...faults, ...faultsIn(outer, FIELD)]);
@@ -68,16 +68,12 @@ async function validateBatch(
   return Object.assign(outer.instance, { [list]: valid.map(({ instance }) => instance) });
 }
 
-function isValid({ faults, unknown }: Validated<object>): boolean {
-  return faults.length === 0 && unknown.length === 0;
-}
-
 /** Returns the faults of all objects of a batch that is refused. */
 async function faultsOfObjects(
   request: Served,
   list: string,
   inputs: readonly unknown[],
-  validated: readonly (ValidatedObject<object> | undefined)[],
+  validated: readonly (ValidatedLog<object> | undefined)[],
 ): Promise<Fault[]> {
   const all: Fault[] = [];
   for (const [index, one] of validated.entries()) {

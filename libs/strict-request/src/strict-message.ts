@@ -1,36 +1,44 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
-import { DomainError, throwFaults } from '../../errors/src/index.js';
+import { DomainError, validationError } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
 import { rulesOf, type Served, STATE } from './request-state.js';
-import { tryValidate, validateObject, faultsIn, faultsWithAttributes, FIELD } from './validate.js';
+import {
+  faultsIn,
+  faultsWithAttributes,
+  FIELD,
+  tryValidate,
+  type ValidatedLog,
+  validateLog,
+} from './validate.js';
 
-/** The form of a message: its members, one of which is an object with a DTO of its own. */
+/** The form of a message: its members, one of which is a log or a query with a DTO of its own. */
 export interface MessageShape {
   /** The DTO of all members, which also checks that `part` is an object. */
   readonly message: Type<object>;
-  /** The name of the object's member. */
+  /** The name of the log's or the query's member. */
   readonly part: string;
-  /** The DTO of the object. */
+  /** The DTO of the log or the query. */
   readonly dto: Type<object>;
-  /** Whether the object may be missing; it is then empty. */
-  readonly isOptional?: boolean;
+  /** Whether it is a query. A missing one is empty. It has parameters for attributes, where a log has attributes. */
+  readonly isQuery?: boolean;
 }
 
 /** Injects the validated data of a message with its validated part. Throws one error for both. */
 export const StrictMessage: (shape: MessageShape) => ParameterDecorator = createParamDecorator(
-  async ({ message, part, dto, isOptional = false }: MessageShape, context: ExecutionContext) => {
+  async ({ message, part, dto, isQuery = false }: MessageShape, context: ExecutionContext) => {
     const data: Record<string, unknown> & Served = context.switchToRpc().getData();
-    const value = data[part] === undefined && isOptional ? {} : data[part];
+    const value = data[part] === undefined && isQuery ? {} : data[part];
     const { attributes } = rulesOf(data);
-    const known = attributes?.extend(dto) ?? dto;
-    const inner = isJsonObject(value) ? validateObject(data, known, value) : undefined;
+    const validatePart = (input: object): ValidatedLog<object> =>
+      isQuery ? tryValidate(attributes?.extend(dto) ?? dto, input, FIELD) : validateLog(data, dto, input);
+    const inner = isJsonObject(value) ? validatePart(value) : undefined;
     const outer = tryValidate(message, data, FIELD);
     const unknown = [...(inner?.unknown ?? []), ...outer.unknown];
     if (outer.faults.length + unknown.length > 0 || (inner && inner.faults.length > 0)) {
       const faults = [...(inner ? await faultsWithAttributes(data, inner) : []), ...outer.faults];
-      throwFaults(faultsIn({ faults, unknown }, FIELD));
+      throw validationError(faultsIn({ faults, unknown }, FIELD));
     }
-    data[STATE].attributes = inner && (inner.attributes ?? attributes?.valuesIn(inner.instance));
+    data[STATE].attributes = isQuery ? inner && attributes?.valuesIn(inner.instance) : inner?.attributes;
     return Object.assign(outer.instance, { [part]: inner?.instance });
   },
 );

@@ -2,34 +2,34 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
 import {
+  type CorrectionRules,
   propertiesOf,
   Rule,
   type RuleFunction,
   validateBody,
-  type FixedMembers,
   validate,
 } from './validate.js';
 import { headerValues, rulesOf, type Served, STATE } from './request-state.js';
-import { readJsonObject } from './json-body.js';
+import { receiveJsonObject } from './json-body.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
 // types are explicit because Nest 11 lacks the types that Nest 12 infers.
 
 /**
  * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have
- * run. It may have attributes, and the members that are fixed for the parameters of the path, which are not injected.
- * A query on such a route is refused.
+ * run. It may have attributes and, by the rules of a correction for the parameters of the path, fixed members, which are
+ * not injected. A query on such a route is refused.
  */
 export function StrictBody(
   dto: Type<object>,
-  fixedMembersOf?: (parameters: Readonly<Record<string, unknown>>) => FixedMembers,
+  rulesFor?: (parameters: Readonly<Record<string, unknown>>) => CorrectionRules,
 ): ParameterDecorator {
   const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<unknown> => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     refuseQuery(request);
     const { bodyLimit: limit } = rulesOf(request);
-    const body = await readJsonObject(request, { limit });
-    return validateBody(request, dto, body, fixedMembersOf?.(request.params));
+    const parse = await receiveJsonObject(request, { limit });
+    return validateBody(request, dto, parse(), rulesFor?.(request.params));
   });
   return read();
 }
@@ -47,7 +47,8 @@ export const MergePatch: () => ParameterDecorator = createParamDecorator(
     refuseQuery(request);
     try {
       const { bodyLimit: limit } = rulesOf(request);
-      const patch = await readJsonObject(request, { limit, types: PATCH_TYPES });
+      const parse = await receiveJsonObject(request, { limit, types: PATCH_TYPES });
+      const patch = parse();
       return () => patch;
     } catch (error) {
       // RFC 5789, section 2.2.

@@ -1,5 +1,5 @@
 import { getMetadataStorage, ValidateBy, ValidateIf, ValidationTypes, validateSync } from 'class-validator';
-import { type Fault, faultOf, throwFaults } from '../../errors/src/index.js';
+import { type Fault, faultOf, validationError } from '../../errors/src/index.js';
 import { rulesOf, type Served, STATE, withinDeadline } from './request-state.js';
 
 /** A rule that returns the fault of a value, or undefined. It may read the whole DTO. */
@@ -46,8 +46,8 @@ const propertiesByDto = new WeakMap<Dto<object>, Properties>();
 export function meetsConstraints(dto: Dto<object>, instance: object): boolean {
   for (const [name, { conditions, rules }] of propertiesOf(dto)) {
     const value = (instance as Record<string, unknown>)[name];
-    if (!conditions.every((condition) => condition(instance, value))) continue;
-    for (const rule of rules) if (rule(value, instance) !== undefined) return false;
+    if (conditions.some((condition) => !condition(instance, value))) continue;
+    if (rules.some((rule) => rule(value, instance) !== undefined)) return false;
   }
   return true;
 }
@@ -117,15 +117,16 @@ export interface Validated<T> {
  */
 export function validate<T extends object>(dto: Dto<T>, input: object, description: InputDescription): T {
   const validated = tryValidate(dto, input, description);
-  throwFaults(faultsIn(validated, description, description.listsKnown ? [...propertiesOf(dto).keys()] : []));
-  return validated.instance;
+  if (isValid(validated)) return validated.instance;
+  const known = description.listsKnown ? [...propertiesOf(dto).keys()] : [];
+  throw validationError(faultsIn(validated, description, known));
 }
 
 /** Returns an instance of the DTO with the input's values, and their faults. */
 export function tryValidate<T extends object>(
   dto: Dto<T>,
   input: object,
-  { repeated, malformed }: InputDescription,
+  description: InputDescription,
 ): Validated<T> {
   const properties = propertiesOf(dto);
   const instance = new dto();
@@ -133,9 +134,22 @@ export function tryValidate<T extends object>(
     if (Object.hasOwn(input, name))
       (instance as Record<string, unknown>)[name] = (input as Record<string, unknown>)[name];
   }
-  const errors = meetsConstraints(dto, instance) ? [] : validateSync(instance, { stopAtFirstError: true });
+  const unknown = Object.keys(input).filter((name) => !properties.has(name));
+  return { instance, faults: faultsOf(dto, instance, description), unknown };
+}
+
+const NO_FAULTS: readonly Fault[] = [];
+
+function faultsOf(
+  dto: Dto<object>,
+  instance: object,
+  { repeated, malformed }: InputDescription,
+): readonly Fault[] {
+  const isMet = meetsConstraints(dto, instance);
+  if (isMet && !repeated?.size && !malformed?.size) return NO_FAULTS;
+  const errors = isMet ? [] : validateSync(instance, { stopAtFirstError: true });
   const faults: Fault[] = [];
-  for (const [name, { rules }] of properties) {
+  for (const [name, { rules }] of propertiesOf(dto)) {
     const error = errors.find(({ property }) => property === name);
     if (repeated?.has(name)) faults.push(faultOf(name, null, 'repeated', 'must not be repeated'));
     else if (malformed?.has(name))
@@ -146,62 +160,75 @@ export function tryValidate<T extends object>(
       faults.push(found.find((fault) => fault?.message === message)!);
     }
   }
-  return { instance, faults, unknown: Object.keys(input).filter((name) => !properties.has(name)) };
+  return faults;
 }
 
-/** A validated object of a body or message. */
-export interface ValidatedObject<T> extends Validated<T> {
+export function isValid({ faults, unknown }: Validated<object>): boolean {
+  return faults.length === 0 && unknown.length === 0;
+}
+
+/** A validated log of a body or message. */
+export interface ValidatedLog<T> extends Validated<T> {
   /** Its attributes as they were sent, which the use case checks. */
   readonly attributes?: unknown;
-  /** Whether a schema decides about its attributes, also about missing ones. */
+  /** Whether the schema decides about its attributes, also about missing ones. */
   readonly hasSchema?: boolean;
 }
 
-/** Checks an object by its DTO. It may have attributes if the DTO is that of a log, and the module accepts some. */
-export function validateObject<T extends object>(
+/**
+ * Checks a log by its DTO. It may have attributes if the module accepts some. The schema decides about missing ones
+ * too, unless the log keeps those that are stored.
+ */
+export function validateLog<T extends object>(
   request: Served,
   dto: Dto<T>,
   input: object,
-): ValidatedObject<T> {
+  keepsAttributes = false,
+): ValidatedLog<T> {
   const validated = tryValidate(dto, input, FIELD);
-  const { dto: logDto } = rulesOf(request).attributes ?? {};
-  if (logDto === undefined || !(dto === logDto || dto.prototype instanceof logDto)) return validated;
+  if (rulesOf(request).attributes === undefined) return validated;
   const attributes: unknown = Object.hasOwn(input, ATTRIBUTES) ? Reflect.get(input, ATTRIBUTES) : undefined;
   const unknown = validated.unknown.filter((name) => name !== ATTRIBUTES);
-  return { ...validated, unknown, attributes, hasSchema: dto === logDto || attributes !== undefined };
+  return { ...validated, unknown, attributes, hasSchema: !keepsAttributes || attributes !== undefined };
 }
 
-/** Returns the faults of an object that is refused, with those of its attributes. */
+/** Returns the faults of a log that is refused, with those of its attributes. */
 export async function faultsWithAttributes(
   request: Served,
-  { faults, attributes, hasSchema = false }: ValidatedObject<object>,
+  { faults, attributes, hasSchema = false }: ValidatedLog<object>,
 ): Promise<readonly Fault[]> {
   const { rules, caller } = request[STATE];
   if (!hasSchema) return faults;
   return [...faults, ...(await withinDeadline(request, rules!.attributes!.faultsOf(attributes, caller)))];
 }
 
-/** The rules of members that a body may repeat, but not change. */
-export type FixedMembers = Readonly<Record<string, (value: unknown) => Fault | undefined>>;
+/** What the body of a correction may have, in addition to that of a create, and may lack. */
+export interface CorrectionRules {
+  /** The rules of members that the body may repeat, but not change. */
+  readonly fixed?: Readonly<Record<string, (value: unknown) => Fault | undefined>>;
+  /** Whether a body without attributes keeps those that are stored, so that the schema does not see it. */
+  readonly keepsAttributes?: boolean;
+}
 
 /**
  * Returns an instance of the DTO with the values of a body, without its fixed members, whose faults come last, and
- * without its attributes. Throws like `validate`.
+ * without its attributes: the state of the request has them, since pipes of a host must not change them. Throws like
+ * `validate`.
  */
 export async function validateBody<T extends object>(
   request: Served,
   dto: Dto<T>,
   body: object,
-  fixed: FixedMembers = {},
+  { fixed = {}, keepsAttributes }: CorrectionRules = {},
 ): Promise<T> {
-  const validated = validateObject(request, dto, body);
+  const validated = validateLog(request, dto, body, keepsAttributes);
   const ofFixed = Object.entries(fixed).flatMap(([name, rule]) =>
     Object.hasOwn(body, name) ? (rule(Reflect.get(body, name)) ?? []) : [],
   );
   const unknown = validated.unknown.filter((name) => !Object.hasOwn(fixed, name));
   if (validated.faults.length + ofFixed.length + unknown.length > 0) {
     const faults = [...(await faultsWithAttributes(request, validated)), ...ofFixed];
-    throwFaults(faultsIn({ faults, unknown }, FIELD));
+    throw validationError(faultsIn({ faults, unknown }, FIELD));
   }
   request[STATE].attributes = validated.attributes;
   return validated.instance;

@@ -13,7 +13,6 @@ import {
 import { type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
 import { TotalTimeLogsDto, totalsResponse, TotalsService } from '../../totals/index.js';
 import {
-  CreateTimeLogDto,
   idempotencyKeyFault,
   ListTimeLogsDto,
   criteriaOf,
@@ -22,6 +21,7 @@ import {
   LargeLists,
   logResponse,
   READ,
+  TimeLogDto,
   TimeLogService,
   valuesOf,
   WRITE,
@@ -41,7 +41,7 @@ export class RecordTimeLogMessage extends AuthorizedMessage {
   idempotencyKey?: string;
 
   @Rule((value) => objectFault('timeLog', value))
-  timeLog!: CreateTimeLogDto;
+  timeLog!: TimeLogDto;
 }
 
 /** The data of `time-log.list.v1`. */
@@ -58,7 +58,7 @@ export class TotalTimeLogsMessage extends ListTimeLogsMessage {
 
 /** Injects the validated data of a message with a query. */
 const StrictQueryMessage = (message: Type<object>, dto: Type<object>): ParameterDecorator =>
-  StrictMessage({ message, part: 'query', dto, isOptional: true });
+  StrictMessage({ message, part: 'query', dto, isQuery: true });
 
 function objectFault(name: string, value: unknown) {
   return isJsonObject(value)
@@ -111,7 +111,7 @@ export class TimeLogMessagesController {
   @MessagePattern('time-log.record.v1', QUEUE_GROUP)
   @Scopes([WRITE])
   async record(
-    @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
+    @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: TimeLogDto })
     { idempotencyKey, timeLog }: RecordTimeLogMessage,
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,

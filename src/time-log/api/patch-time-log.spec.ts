@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { faultOf } from '../../../libs/errors/src/index.js';
 import { applyRules, type Served } from '../../../libs/strict-request/src/index.js';
 import { type Attributes, normalizedValues, TimeLog } from '../domain/time-log.js';
-import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { patchedValues } from './patch-time-log.js';
 
 const id = '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d70';
@@ -14,7 +13,7 @@ async function patched(patch: unknown, attributes: Attributes = stored, hasSchem
   const request = {} as Served;
   const faultsOf = async (sent: unknown) =>
     Promise.resolve(sent === 0 ? [faultOf('attributes', sent, 'type', 'must be an object')] : []);
-  const accepted = { dto: CreateTimeLogDto, faultsOf, extend: <T>(dto: T) => dto, valuesIn: () => undefined };
+  const accepted = { faultsOf, extend: <T>(dto: T) => dto, valuesIn: () => undefined };
   const limits = { bodyLimit: 1, batchLimit: 1, deadline: 60_000 };
   applyRules(request, hasSchema ? { ...limits, attributes: accepted } : limits);
   const log = TimeLog.record({ ...values, attributes }, id);

@@ -6,7 +6,7 @@ import {
   STATE,
 } from '../../../libs/strict-request/src/index.js';
 import { normalizedValues, type TimeLog, type TimeLogValues, VALUE_NAMES } from '../domain/time-log.js';
-import { CorrectTimeLogDto, CreateTimeLogDto, fixedMembersOf, valuesOf } from './create-time-log.dto.js';
+import { correctionRulesOf, TimeLogDto, valuesOf } from './time-log.dto.js';
 
 /**
  * Returns the values of a log after the patch of a request, checked like a body. Attributes are checked only if the
@@ -24,15 +24,13 @@ export async function patchedValues(log: TimeLog, patch: object, request: Served
     ...(mergePatch(target, patch) as object),
     ...Object.fromEntries(unknown),
   });
+  const rules = correctionRulesOf(log.id);
   if (Object.hasOwn(patch, 'attributes')) {
     const body = merged({ ...values, ...(attributes && { attributes }) });
-    const validated = await validateBody(request, CreateTimeLogDto, body, fixedMembersOf(log.id));
+    const validated = await validateBody(request, TimeLogDto, body, { ...rules, keepsAttributes: false });
     return valuesOf(validated, request[STATE].attributes);
   }
-  return valuesOf(
-    await validateBody(request, CorrectTimeLogDto, merged(values), fixedMembersOf(log.id)),
-    attributes,
-  );
+  return valuesOf(await validateBody(request, TimeLogDto, merged(values), rules), attributes);
 }
 
 /** Returns the result of a JSON Merge Patch (RFC 7396, section 2). */

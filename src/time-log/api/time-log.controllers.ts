@@ -30,17 +30,18 @@ import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import type { ChangeOptions } from '../application/call-options.js';
-import {
-  CorrectTimeLogDto,
-  CreateTimeLogDto,
-  fixedMembersOf,
-  valuesOf,
-  RecordTimeLogHeaders,
-} from './create-time-log.dto.js';
 import { BatchTurns, LargeLists } from './large-lists.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { patchedValues } from './patch-time-log.js';
-import { allValuesOf, BATCH_SHAPE, type RecordTimeLogsDto } from './record-time-logs.dto.js';
+import {
+  allValuesOf,
+  BATCH_SHAPE,
+  correctionRulesOf,
+  IdempotencyKeyHeader,
+  type TimeLogBatchDto,
+  TimeLogDto,
+  valuesOf,
+} from './time-log.dto.js';
 import { listJson, logsJson } from './time-log-bodies.js';
 import { locationOf, pageLinks, sendJson, sendList, sendLog } from './send-response.js';
 import { TimeLogRoutes } from './time-log-routes.js';
@@ -86,8 +87,8 @@ export class RecordTimeLogsController {
   @Post()
   @Scopes([WRITE])
   async record(
-    @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
-    @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
+    @StrictHeaders(IdempotencyKeyHeader) headers: IdempotencyKeyHeader,
+    @StrictBody(TimeLogDto) body: TimeLogDto,
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
@@ -110,8 +111,8 @@ export class RecordTimeLogsController {
   @Post('batch')
   @Scopes([WRITE])
   async recordAll(
-    @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
-    @StrictBatch(BATCH_SHAPE) read: () => Promise<RecordTimeLogsDto>,
+    @StrictHeaders(IdempotencyKeyHeader) headers: IdempotencyKeyHeader,
+    @StrictBatch(BATCH_SHAPE) read: () => Promise<TimeLogBatchDto>,
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
@@ -139,7 +140,7 @@ export class CorrectTimeLogController {
   @Scopes([CORRECT])
   async correct(
     @StrictPath('id', idFault) id: string,
-    @StrictBody(CorrectTimeLogDto, ({ id }) => fixedMembersOf(String(id))) body: CreateTimeLogDto,
+    @StrictBody(TimeLogDto, ({ id }) => correctionRulesOf(String(id))) body: TimeLogDto,
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
