@@ -2,16 +2,14 @@ import { isTooLong, MAX_ATTRIBUTE_LENGTH, MAX_ATTRIBUTE_NUMBER } from '../../lib
 import { type Fault, faultOf } from '../../libs/errors/src/index.js';
 import { type RequestAttributes, Omittable, Rule } from '../../libs/strict-request/src/index.js';
 import {
+  type AttributeFilters,
+  type AttributeRules,
   type AttributeType,
   membersFault,
   textFault,
   TimeLogFilterDto,
-  type TimeLogAttributes,
 } from '../time-log/index.js';
 import { isExactText } from './json.js';
-
-/** The attributes by which logs can be filtered, and their types. */
-export type AttributeFilters = ReadonlyMap<string, AttributeType>;
 
 /** The maximum number of attributes in one filter. */
 const MAX_VALUES = 3;
@@ -81,7 +79,7 @@ export function parseAttribute(name: string, type: AttributeType, text: string):
 type Dto = new () => object;
 
 /** Returns what requests may have: attributes in bodies, and the query parameters `attributes.NAME` of filters. */
-export function requestAttributesOf(attributes: TimeLogAttributes): RequestAttributes {
+export function requestAttributesOf(attributes: AttributeRules): RequestAttributes {
   const { filters } = attributes;
   const parameters = [...filters].map(([name, type]) => ({ name, type, parameter: `attributes.${name}` }));
   const classes = new Map<Dto, Dto>();

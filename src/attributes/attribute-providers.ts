@@ -1,6 +1,6 @@
 import { type FactoryProvider, Logger, type Provider } from '@nestjs/common';
 import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
-import { limitsOf, TIME_LOG_OPTIONS, TimeLogAttributes, type TimeLogOptions } from '../time-log/index.js';
+import { limitsOf, TIME_LOG_OPTIONS, AttributeRules, type TimeLogOptions } from '../time-log/index.js';
 import { requestAttributesOf } from './attribute-filters.js';
 import { type AttributesDefinition, SchemaAttributes } from './schema-attributes.js';
 
@@ -17,24 +17,24 @@ export function attributeProviders<Injected extends unknown[]>({
 }: DefinitionFactory<Injected>): Provider[] {
   return [
     {
-      provide: TimeLogAttributes,
+      provide: AttributeRules,
       inject: [TIME_LOG_OPTIONS, ...inject],
       useFactory: ({ limits }: TimeLogOptions, ...injected: Injected) => {
         const definition = useFactory(...injected);
-        if (definition === undefined) return new TimeLogAttributes();
+        if (definition === undefined) return new AttributeRules();
         // The body around them is one level.
         const bounds = { depth: MAX_JSON_DEPTH - 1, bytes: limitsOf(limits).bodyLimit };
-        const logger = new Logger(TimeLogAttributes.name);
+        const logger = new Logger(AttributeRules.name);
         const { schema, filters } = definition;
         return new SchemaAttributes(schema, bounds, (fault) => logger.error(fault), filters);
       },
     },
     {
       provide: REQUEST_RULES,
-      inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
-      useFactory: ({ limits }: TimeLogOptions, attributes: TimeLogAttributes): RequestRules => {
+      inject: [TIME_LOG_OPTIONS, AttributeRules],
+      useFactory: ({ limits }: TimeLogOptions, attributes: AttributeRules): RequestRules => {
         const rules = limitsOf(limits);
-        return attributes.areKnown ? { ...rules, attributes: requestAttributesOf(attributes) } : rules;
+        return attributes.haveAttributes ? { ...rules, attributes: requestAttributesOf(attributes) } : rules;
       },
     },
   ];

@@ -1,5 +1,5 @@
 import { MAX_ATTRIBUTE_LENGTH } from '../../libs/auth/src/index.js';
-import type { AttributeFilters } from './attribute-filters.js';
+import type { AttributeFilters } from '../time-log/index.js';
 import type { AttributesSchema } from './schema-attributes.js';
 
 type Direction = 'input' | 'output';

@@ -1,12 +1,13 @@
 import { type Fault, faultOf } from '../../libs/errors/src/index.js';
 import {
+  type AttributeFilters,
   type Attributes,
   type AttributeValues,
   type ConvertedAttributes,
   isPlainObject,
-  TimeLogAttributes,
+  AttributeRules,
 } from '../time-log/index.js';
-import { type AttributeFilters, filterValuesFaults } from './attribute-filters.js';
+import { filterValuesFaults } from './attribute-filters.js';
 import { issueFaults, type SchemaIssue } from './attribute-issues.js';
 import { frozenCopy, type JsonBounds, jsonFault } from './json.js';
 
@@ -51,8 +52,8 @@ const NOT_STORABLE = faultOf('attributes', null, 'schema', 'is not valid');
 export const OWN_VENDOR = 'time-logs';
 
 /** Attributes that obey a schema. */
-export class SchemaAttributes extends TimeLogAttributes {
-  override readonly areKnown = true;
+export class SchemaAttributes extends AttributeRules {
+  override readonly haveAttributes = true;
 
   constructor(
     private readonly schema: AttributesSchema,

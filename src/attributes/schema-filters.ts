@@ -1,6 +1,5 @@
 import { ATTRIBUTE_NAME } from '../../libs/auth/src/index.js';
-import { type AttributeType, isPlainObject } from '../time-log/index.js';
-import type { AttributeFilters } from './attribute-filters.js';
+import { type AttributeFilters, type AttributeType, isPlainObject } from '../time-log/index.js';
 import { schemasIn } from './json-schema.js';
 import type { AttributesSchema } from './schema-attributes.js';
 

@@ -1,6 +1,6 @@
 import { Injectable, type ModuleMetadata } from '@nestjs/common';
 import { type Meter, MetricsSource } from '../../libs/measures/src/index.js';
-import { TimeLogAttributes } from '../time-log/domain/attributes.js';
+import { AttributeRules } from '../time-log/domain/attribute-rules.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';
 import { ExportService } from './application/export.service.js';
@@ -29,8 +29,8 @@ export const EXPORT: Required<Pick<ModuleMetadata, 'providers' | 'exports'>> = {
     { provide: ExportRepository, useExisting: TypeOrmExportRepository },
     {
       provide: ExportService,
-      inject: [ExportRepository, TimeLogAttributes],
-      useFactory: (repository: ExportRepository, attributes: TimeLogAttributes) =>
+      inject: [ExportRepository, AttributeRules],
+      useFactory: (repository: ExportRepository, attributes: AttributeRules) =>
         new ExportService(repository, attributes),
     },
     ExportMeasures,

@@ -9,7 +9,7 @@ import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { describeConnection } from '../messages/index.js';
 import { AppModule, readAttributes } from '../app.module.js';
 import { openDatabase } from '../database/setup/index.js';
-import { TimeLogAttributes } from '../time-log/index.js';
+import { AttributeRules } from '../time-log/index.js';
 import type { Config } from './config.js';
 import { ServiceLogger } from './service-logger.js';
 import { firstAttributes, firstToken, lacksToken, welcomeText } from './welcome.js';
@@ -87,7 +87,7 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
             tokenFile: token?.file,
             port,
             today: new Date(),
-            attributes: await firstAttributes(app.get(TimeLogAttributes, { strict: false })),
+            attributes: await firstAttributes(app.get(AttributeRules, { strict: false })),
           }),
         );
       if (!signal.aborted) await once(signal, 'abort');

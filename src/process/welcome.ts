@@ -3,7 +3,7 @@ import { AccessTokenService, ensureFirstToken, firstTokenFile } from '../access-
 import { firstTokenScopes } from '../app.module.js';
 import type { Config } from './config.js';
 import type { OpenDatabase } from '../database/setup/index.js';
-import type { TimeLogAttributes } from '../time-log/index.js';
+import type { AttributeRules } from '../time-log/index.js';
 
 export interface WelcomeOptions {
   /** Absolute path of the file that holds a token; undefined if there is no token yet. */
@@ -49,7 +49,7 @@ export async function lacksToken(
 }
 
 /** Returns attributes for a first log: none, or a text for each filter; null if the schema accepts neither. */
-export async function firstAttributes(schema: TimeLogAttributes): Promise<WelcomeOptions['attributes']> {
+export async function firstAttributes(schema: AttributeRules): Promise<WelcomeOptions['attributes']> {
   const texts = [...schema.filters].filter(([, type]) => type === 'string').map(([name]) => [name, 'me']);
   for (const attributes of [undefined, Object.fromEntries(texts) as object])
     if ((await schema.validate(attributes)).faults.length === 0) return attributes;

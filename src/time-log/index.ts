@@ -1,14 +1,10 @@
-export {
-  type CallOptions,
-  type ChangeOptions,
-  type RecordOptions,
-  requireAccess,
-} from './application/call-options.js';
+export { type CallOptions, requireAccess } from './application/access.js';
+export type { ChangeOptions, RecordOptions } from './application/change-options.js';
 export { TimeLogService } from './application/time-log.service.js';
+export { canonicalJson } from './domain/canonical-text.js';
 export { entityTagOf } from './domain/entity-tag.js';
-export { type AttributeType, TimeLogAttributes } from './domain/attributes.js';
+export { type AttributeFilters, AttributeRules, type AttributeType } from './domain/attribute-rules.js';
 export {
-  canonicalJson,
   type IdempotencyKey,
   idempotencyKeyFault,
   idempotencyKeyOf,

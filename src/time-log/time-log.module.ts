@@ -18,8 +18,8 @@ import type { TimeLogHooks } from '../embedding/hooks/time-log-hooks.js';
 import { type OpenApiPaths, openApiPaths } from '../embedding/open-api-paths.js';
 import { TimeLogHealth } from '../embedding/time-log-health.js';
 import type { TimeLogFactoryOptions, TimeLogModuleParts } from '../embedding/time-log.options.js';
-import { WRAP_WRITES, type WrapWrites } from './application/call-options.js';
-import { TimeLogAttributes } from './domain/attributes.js';
+import { WRAP_WRITES, type WrapWrites } from './application/change-options.js';
+import { AttributeRules } from './domain/attribute-rules.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import { TIME_LOG_OPTIONS } from './time-log.options.js';
@@ -57,7 +57,7 @@ export class TimeLogModule extends ConfigurableModuleClass {
   constructor(
     @Inject(TIME_LOG_OPTIONS) private readonly options: TimeLogFactoryOptions,
     @Optional() @Inject(ENABLED_ROUTES) private readonly routes: EnabledRoutes = {},
-    private readonly attributes: TimeLogAttributes,
+    private readonly attributes: AttributeRules,
   ) {
     super();
   }
@@ -109,7 +109,7 @@ function moduleWith(
         : [
             {
               provide: WRAP_WRITES,
-              inject: [ModuleRef, TypeOrmTimeLogRepository, TimeLogAttributes],
+              inject: [ModuleRef, TypeOrmTimeLogRepository, AttributeRules],
               useFactory: wrapWrites,
             },
           ]),
@@ -132,11 +132,11 @@ function hostAccess({ caller }: TimeLogFactoryOptions, guard?: CanActivate): Hos
 function wrapWrites(
   app: ModuleRef,
   timeLogs: TypeOrmTimeLogRepository,
-  { areKnown }: TimeLogAttributes,
+  { haveAttributes }: AttributeRules,
 ): WrapWrites {
   return (store, call) => {
     // Not injected: hooks may inject TimeLogService.
     const hooks = app.get<TimeLogHooks>(TIME_LOG_HOOKS);
-    return new HookedWrites(store, timeLogs, hooks, call, areKnown);
+    return new HookedWrites(store, timeLogs, hooks, call, haveAttributes);
   };
 }

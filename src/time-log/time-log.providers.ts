@@ -4,7 +4,7 @@ import { EXPORT } from '../export/export.providers.js';
 import { FEED } from '../feed/feed.providers.js';
 import { TOTALS } from '../totals/totals.providers.js';
 import { TimeLogService } from './application/time-log.service.js';
-import { TimeLogAttributes } from './domain/attributes.js';
+import { AttributeRules } from './domain/attribute-rules.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { SchemaCheck } from './infrastructure/schema-check.js';
@@ -46,9 +46,9 @@ export const TIME_LOGS = {
     },
     {
       provide: LargeLists,
-      inject: [REQUEST_RULES, TimeLogAttributes],
-      useFactory: ({ deadline }: RequestRules, { areKnown }: TimeLogAttributes) =>
-        new LargeLists(deadline, areKnown),
+      inject: [REQUEST_RULES, AttributeRules],
+      useFactory: ({ deadline }: RequestRules, { haveAttributes }: AttributeRules) =>
+        new LargeLists(deadline, haveAttributes),
     },
     ...TOTALS.providers,
     ...FEED.providers,

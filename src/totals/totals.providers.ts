@@ -1,5 +1,5 @@
 import type { ModuleMetadata } from '@nestjs/common';
-import { TimeLogAttributes } from '../time-log/domain/attributes.js';
+import { AttributeRules } from '../time-log/domain/attribute-rules.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TotalsService } from './application/totals.service.js';
 import { TotalsRepository } from './domain/totals.js';
@@ -15,8 +15,8 @@ export const TOTALS = {
     },
     {
       provide: TotalsService,
-      inject: [TotalsRepository, TimeLogAttributes],
-      useFactory: (repository: TotalsRepository, attributes: TimeLogAttributes) =>
+      inject: [TotalsRepository, AttributeRules],
+      useFactory: (repository: TotalsRepository, attributes: AttributeRules) =>
         new TotalsService(repository, attributes),
     },
   ],

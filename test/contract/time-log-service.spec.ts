@@ -5,7 +5,7 @@ import {
   normalizedValues,
   Period,
   TimeLog,
-  TimeLogAttributes,
+  AttributeRules,
   TimeLogIds,
   TimeLogService,
   type TimeLogValues,
@@ -51,7 +51,7 @@ describe('TimeLogService', () => {
 
   it.each([2 ** 53, -Infinity, NaN])('takes no access that is bound to the number %d', async (level) => {
     const filters = new Map([['level', 'number'] as const]);
-    const attributes = Object.assign(new TimeLogAttributes(), { filters });
+    const attributes = Object.assign(new AttributeRules(), { filters });
     const filtered = new TimeLogService(repository, ids, undefined, attributes);
     await expect(filtered.list({}, {}, { caller: { attributes: { level } } })).rejects.toMatchObject({
       code: 'FORBIDDEN',

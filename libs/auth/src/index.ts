@@ -22,6 +22,6 @@ export {
   parseProjectBinding,
 } from './bounds.js';
 export { anyVerifier, CachedVerifier, type Verification } from './cached.verifier.js';
-export { type Caller, callerOf, type CallerResolver, MessageCaller } from './caller.js';
+export { type Caller, callerOf, type CallerResolver } from './caller.js';
 export { MAX_PROJECTS, UUID } from './project-ids.js';
 export { rateLimit } from './rate-limit.js';

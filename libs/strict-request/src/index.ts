@@ -9,6 +9,7 @@ export {
   type RequestAttributes,
   type RequestChange,
   type RequestRules,
+  type RequestState,
   rulesOf,
   type Served,
   STATE,
@@ -26,5 +27,5 @@ export {
   StrictQuery,
 } from './strict-request.decorators.js';
 export { type BatchShape, StrictBatch } from './strict-batch.js';
-export { MessageData, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
+export { MessageState, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
 export { Drainable } from './drainable.js';

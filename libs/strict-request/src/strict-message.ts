@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError, validationError } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
-import { rulesOf, type Served, STATE } from './request-state.js';
+import { rulesOf, type Served, STATE, stateOf } from './request-state.js';
 import {
   faultsIn,
   faultsWithAttributes,
@@ -43,9 +43,9 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   },
 );
 
-/** Injects a function that returns a message's data, since a host's pipe may replace the data. */
-export const MessageData: () => ParameterDecorator = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) => () => context.switchToRpc().getData<object>(),
+/** Injects a function that returns the state of a message, since a host's pipe may change objects. */
+export const MessageState: () => ParameterDecorator = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => () => stateOf(context.switchToRpc().getData<object>()),
 );
 
 /** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR if a message exceeds a limit. */

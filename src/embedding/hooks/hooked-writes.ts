@@ -43,7 +43,7 @@ export class HookedWrites implements TimeLogWrites {
     private readonly hooks: TimeLogHooks,
     private readonly call: RecordOptions,
     /** Whether logs have attributes, which `before` may replace. */
-    private readonly hasAttributes: boolean,
+    private readonly haveAttributes: boolean,
   ) {}
 
   async record(sent: readonly TimeLog[], options: StoreOptions = {}): Promise<Recorded> {
@@ -103,7 +103,7 @@ export class HookedWrites implements TimeLogWrites {
     const values: unknown = await this.hooks.before?.(change, this.call.manager as EntityManager | undefined);
     // A function that is written as an expression may return anything.
     if (log === undefined || typeof values !== 'object' || values === null) return log;
-    if ('attributes' in values && values.attributes !== undefined && !this.hasAttributes)
+    if ('attributes' in values && values.attributes !== undefined && !this.haveAttributes)
       throw new Error('a hook returns attributes: give TimeLogModule a schema for them');
     const replaced = replace(log, values as TimeLogValues);
     requireAccess([replaced], this.call);

@@ -1,6 +1,6 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
-import { accessTo, type CallOptions, requireDeclared } from '../../time-log/application/call-options.js';
-import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
+import { accessTo, type CallOptions, requireDeclared } from '../../time-log/application/access.js';
+import { AttributeRules } from '../../time-log/domain/attribute-rules.js';
 import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import {
   type ExportFormat,
@@ -26,7 +26,7 @@ export interface ExportOptions extends CallOptions {
 export class ExportService {
   constructor(
     private readonly repository: ExportRepository,
-    private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
+    private readonly attributes: AttributeRules = new AttributeRules(),
   ) {}
 
   /**
@@ -46,10 +46,10 @@ export class ExportService {
     const access = accessTo(matching.projectIds, options);
     const { caller, signal } = options;
     signal?.throwIfAborted();
-    const { areKnown } = this.attributes;
+    const { haveAttributes } = this.attributes;
     return this.repository.export(
       { filter: matching, access, caller: caller?.id, signal },
-      ({ pages, ...logs }) => use({ ...logs, content: linesOf(pages, format, areKnown) }),
+      ({ pages, ...logs }) => use({ ...logs, content: linesOf(pages, format, haveAttributes) }),
     );
   }
 }

@@ -7,10 +7,10 @@ import {
   Omittable,
   Rule,
   StrictMessage,
-  MessageData,
-  stateOf,
+  MessageState,
+  type RequestState,
 } from '../../../libs/strict-request/src/index.js';
-import { type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
+import { Scopes } from '../../../libs/auth/src/index.js';
 import { TotalTimeLogsDto, totalsResponse, TotalsService } from '../../totals/index.js';
 import {
   idempotencyKeyFault,
@@ -87,10 +87,10 @@ export class TimeLogMessagesController {
   @Scopes([READ])
   async list(
     @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
-    @MessageData() dataOf: object,
-    @MessageCaller() caller: Caller | undefined,
+    @MessageState() stateOf: () => RequestState,
   ): Promise<object> {
-    const { filter, page } = criteriaOf(query, stateOf((dataOf as () => object)()).attributes);
+    const { caller, attributes } = stateOf();
+    const { filter, page } = criteriaOf(query, attributes);
     const call = { caller };
     const list = async () => itemsResponse(await this.timeLogs.items(filter, page, call), page);
     return this.largeLists.isLarge(page.limit) ? this.largeLists.form(caller?.id, list) : list();
@@ -100,10 +100,10 @@ export class TimeLogMessagesController {
   @Scopes([READ])
   async totals(
     @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
-    @MessageData() dataOf: object,
-    @MessageCaller() caller: Caller | undefined,
+    @MessageState() stateOf: () => RequestState,
   ): Promise<object> {
-    const { filter, page } = criteriaOf(query, stateOf((dataOf as () => object)()).attributes);
+    const { caller, attributes } = stateOf();
+    const { filter, page } = criteriaOf(query, attributes);
     const totals = await this.totalsService.totals(filter, query.by, page, { caller });
     return totalsResponse(totals, page);
   }
@@ -113,18 +113,17 @@ export class TimeLogMessagesController {
   async record(
     @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: TimeLogDto })
     { idempotencyKey, timeLog }: RecordTimeLogMessage,
-    @MessageData() dataOf: object,
-    @MessageCaller() caller: Caller | undefined,
+    @MessageState() stateOf: () => RequestState,
   ): Promise<object> {
-    const call = { caller };
-    const state = stateOf((dataOf as () => object)());
+    const state = stateOf();
+    const call = { caller: state.caller };
     const values = valuesOf(timeLog, state.attributes);
     if (idempotencyKey === undefined) {
       const log = await this.timeLogs.record(values, call);
       state.change = { kind: 'record', id: log.id };
       return logResponse(log);
     }
-    const key = idempotencyKeyOf(caller?.id, idempotencyKey);
+    const key = idempotencyKeyOf(state.caller?.id, idempotencyKey);
     const { log, isReplay } = await this.timeLogs.recordOnce(values, key, call);
     if (isReplay) return { ...logResponse(log), replayed: true };
     state.change = { kind: 'record', id: log.id };

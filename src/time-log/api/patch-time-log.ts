@@ -14,11 +14,11 @@ import { correctionRulesOf, TimeLogDto, valuesOf } from './time-log.dto.js';
  */
 export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
   const { attributes, ...values } = normalizedValues(log);
-  const hasAttributes = rulesOf(request).attributes !== undefined;
+  const haveAttributes = rulesOf(request).attributes !== undefined;
   // To remove an unknown or fixed member would change nothing, so it is kept, and checked like any other.
   const unknown = Object.entries(patch).filter(
     ([name]) =>
-      !(VALUE_NAMES as readonly string[]).includes(name) || (name === 'attributes' && !hasAttributes),
+      !(VALUE_NAMES as readonly string[]).includes(name) || (name === 'attributes' && !haveAttributes),
   );
   const merged = (target: object) => ({
     ...(mergePatch(target, patch) as object),

@@ -29,7 +29,7 @@ import { TimeLogService } from '../application/time-log.service.js';
 import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
-import type { ChangeOptions } from '../application/call-options.js';
+import type { ChangeOptions } from '../application/change-options.js';
 import { BatchTurns, LargeLists } from './large-lists.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { patchedValues } from './patch-time-log.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { batchError, DomainError, type Fault, faultsAt } from '../../../libs/errors/src/domain-error.js';
 import { type AttributeValues, type TimeLogAccess } from '../domain/time-log-access.js';
-import { TimeLogAttributes } from '../domain/attributes.js';
+import { AttributeRules } from '../domain/attribute-rules.js';
 import { ANY_VERSION, isVersionIn } from '../domain/entity-tag.js';
 import {
   fingerprintOf,
@@ -32,17 +32,8 @@ import {
   TimeLog,
   type TimeLogValues,
 } from '../domain/time-log.js';
-import {
-  accessTo,
-  type CallOptions,
-  type ChangeOptions,
-  readArguments,
-  type RecordOptions,
-  requireAccess,
-  requireDeclared,
-  WRAP_WRITES,
-  type WrapWrites,
-} from './call-options.js';
+import { accessTo, type CallOptions, readArguments, requireAccess, requireDeclared } from './access.js';
+import { type ChangeOptions, type RecordOptions, WRAP_WRITES, type WrapWrites } from './change-options.js';
 
 /** A log that is to be stored, and its values as they were sent, which count for a key. */
 interface NewLog {
@@ -63,7 +54,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     private readonly repository: TimeLogRepository,
     private readonly ids: TimeLogIds,
     @Optional() @Inject(WRAP_WRITES) private readonly wrap: WrapWrites = (store) => store,
-    @Optional() private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
+    @Optional() private readonly attributes: AttributeRules = new AttributeRules(),
   ) {}
 
   /**

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalText } from './idempotency-key.js';
+import { canonicalText } from './canonical-text.js';
 import type { TimeLog } from './time-log.js';
 
 /** The number of characters of a tag: 128 bits in base64url. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalJson, fingerprintOf, fingerprintOfAll } from './idempotency-key.js';
+import { canonicalJson } from './canonical-text.js';
+import { fingerprintOf, fingerprintOfAll } from './idempotency-key.js';
 import { TIME_LOG_FIELDS } from './time-log.js';
 
 const values = {

@@ -6,13 +6,8 @@ import {
   throwFaults,
   validationError,
 } from '../../../libs/errors/src/domain-error.js';
-import {
-  type AllTimeLogValues,
-  type FieldTable,
-  normalizedValues,
-  TIME_LOG_FIELDS,
-  type TimeLogValues,
-} from './time-log.js';
+import { canonicalText } from './canonical-text.js';
+import { type FieldTable, normalizedValues, type TimeLogValues } from './time-log.js';
 import { textFault } from './time-log.rules.js';
 
 /** The error for a key that was used with other values. */
@@ -79,9 +74,6 @@ export function requireIdempotencyKey(key: unknown): void {
   throwFaults([idempotencyKeyFault(text)]);
 }
 
-/** The fields of version 0.1. */
-const FIRST_FIELDS = ['projectId', 'duration', 'description', 'date'];
-
 /** Returns the SHA-256 of the values that were sent for a log, in hex. */
 export function fingerprintOf(values: TimeLogValues, fields?: FieldTable): string {
   return hash('sha256', canonicalText(normalizedValues(values, fields), fields));
@@ -91,33 +83,4 @@ export function fingerprintOf(values: TimeLogValues, fields?: FieldTable): strin
 export function fingerprintOfAll(batch: readonly TimeLogValues[]): string {
   const texts = batch.map((values) => canonicalText(normalizedValues(values)));
   return hash('sha256', JSON.stringify(['batch', ...texts]));
-}
-
-/**
- * Returns a text that is the same for equal values in their stored form, in every version of the service. The values
- * of version 0.1 come first, without names. Later fields follow with their names, only if they differ from their
- * defaults, so that retries work across an upgrade.
- */
-export function canonicalText(values: AllTimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
-  const parts: unknown[] = [];
-  for (const name in fields) {
-    const value = values[name as keyof typeof TIME_LOG_FIELDS];
-    if (FIRST_FIELDS.includes(name)) parts.push(value);
-    else if (value !== fields[name]!.default) parts.push([name, value]);
-  }
-  if (values.attributes !== undefined) parts.push(['attributes', canonicalJson(values.attributes)]);
-  return JSON.stringify(parts);
-}
-
-/** Returns the same text for all JSON of equal value. The order of fields does not count. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sorted(value));
-}
-
-function sorted(part: unknown): unknown {
-  if (typeof part !== 'object' || part === null) return part;
-  if (Array.isArray(part)) return part.map(sorted);
-  const members = part as Readonly<Record<string, unknown>>;
-  const names = Object.keys(members).sort();
-  return Object.fromEntries(names.map((name) => [name, sorted(members[name])]));
 }

@@ -1,5 +1,5 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
-import { TimeLogAttributes } from './attributes.js';
+import { type AttributeFilters, AttributeRules } from './attribute-rules.js';
 import { Period } from './period.js';
 import type { MatchedValues } from './time-log-access.js';
 import type { TimeLogFilter } from './time-log.repository.js';
@@ -18,7 +18,7 @@ export interface TimeLogFilterInput {
 /** Returns the filter of a call. Throws DomainError VALIDATION_ERROR: a filter is never ignored. */
 export function filterOf(
   { projectIds, period = {}, attributes }: TimeLogFilterInput = {},
-  known: Pick<TimeLogAttributes, 'filterFaults' | 'filters'> = NO_ATTRIBUTES,
+  known: Pick<AttributeRules, 'filterFaults' | 'filters'> = NO_ATTRIBUTES,
 ): TimeLogFilter {
   throwFaults(known.filterFaults(attributes));
   const days = period instanceof Period ? period : Period.of(period.from, period.to);
@@ -27,7 +27,7 @@ export function filterOf(
 }
 
 /** Returns the values that logs must have: an array must contain the text. */
-function matchedValues(values: MatchedValues, types: TimeLogAttributes['filters']): MatchedValues {
+function matchedValues(values: MatchedValues, types: AttributeFilters): MatchedValues {
   const matched = Object.entries(values).map(([name, value]) => [
     name,
     types.get(name) === 'strings' ? [value] : value,
@@ -35,4 +35,4 @@ function matchedValues(values: MatchedValues, types: TimeLogAttributes['filters'
   return Object.fromEntries(matched) as MatchedValues;
 }
 
-const NO_ATTRIBUTES = new TimeLogAttributes();
+const NO_ATTRIBUTES = new AttributeRules();

@@ -8,7 +8,7 @@ import {
   restOf,
 } from '../../database/index.js';
 import type { TimeLogAccess } from '../domain/time-log-access.js';
-import { TimeLogAttributes } from '../domain/attributes.js';
+import { AttributeRules } from '../domain/attribute-rules.js';
 import type { RequestKey } from '../domain/idempotency-key.js';
 import {
   type AnsweredLog,
@@ -65,10 +65,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       wait: TIME_LOG_LIMITS.deadline,
     },
     @Optional()
-    attributes: TimeLogAttributes = new TimeLogAttributes(),
+    attributes: AttributeRules = new AttributeRules(),
   ) {
     super();
-    const rows = new TimeLogRows(attributes.areKnown);
+    const rows = new TimeLogRows(attributes.haveAttributes);
     this.rows = rows;
     const limits = { queue, wait, fullMessage: QUEUE_FULL };
     const lifetime = lifetimeInterval(keyLifetime);

@@ -1,5 +1,5 @@
 import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
-import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
+import { type AttributeFilters, AttributeRules } from '../../time-log/domain/attribute-rules.js';
 import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../../time-log/domain/page-request.js';
 import { type Grouping, groupingFault } from '../domain/totals.js';
 import { TimeLogFilterDto } from '../../time-log/api/list-time-logs.dto.js';
@@ -17,9 +17,9 @@ export class TotalTimeLogsDto extends TimeLogFilterDto {
   limit = String(DEFAULT_PAGE.limit);
 
   /** The attributes by which logs can be filtered, and so grouped. */
-  get filters(): TimeLogAttributes['filters'] {
+  get filters(): AttributeFilters {
     return NONE.filters;
   }
 }
 
-const NONE = new TimeLogAttributes();
+const NONE = new AttributeRules();

@@ -1,5 +1,5 @@
-import { type CallOptions, readArguments } from '../../time-log/application/call-options.js';
-import { TimeLogAttributes } from '../../time-log/domain/attributes.js';
+import { type CallOptions, readArguments } from '../../time-log/application/access.js';
+import { AttributeRules } from '../../time-log/domain/attribute-rules.js';
 import type { PageInput } from '../../time-log/domain/page-request.js';
 import type { TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
 import { type TotalsRepository, attributeOf, type Grouping, type Totals } from '../domain/totals.js';
@@ -8,7 +8,7 @@ import { type TotalsRepository, attributeOf, type Grouping, type Totals } from '
 export class TotalsService {
   constructor(
     private readonly repository: TotalsRepository,
-    private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
+    private readonly attributes: AttributeRules = new AttributeRules(),
   ) {}
 
   /**

@@ -2,7 +2,7 @@ import type { PageRequest } from '../../time-log/domain/page-request.js';
 import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
-import type { AttributeType, TimeLogAttributes } from '../../time-log/domain/attributes.js';
+import type { AttributeFilters, AttributeType } from '../../time-log/domain/attribute-rules.js';
 import type { CalendarDate } from '../../time-log/domain/time-log.rules.js';
 
 /** All groupings. */
@@ -31,7 +31,7 @@ export interface GroupedAttribute {
 const BY_ATTRIBUTE = /^attributes\.([A-Za-z][A-Za-z0-9_]*)(?:,(?:day|week|month))?$/;
 
 /** Returns the fault of a grouping, or undefined: its attribute must be one that logs can be filtered by. */
-export function groupingFault(value: unknown, filters: TimeLogAttributes['filters']): Fault | undefined {
+export function groupingFault(value: unknown, filters: AttributeFilters): Fault | undefined {
   if ((GROUPINGS as readonly unknown[]).includes(value)) return undefined;
   if (typeof value === 'string' && filters.has(BY_ATTRIBUTE.exec(value)?.[1] ?? '')) return undefined;
   const text =
@@ -42,7 +42,7 @@ export function groupingFault(value: unknown, filters: TimeLogAttributes['filter
 /** Returns the attribute of a grouping. Throws DomainError VALIDATION_ERROR if it is not valid, or no filter. */
 export function attributeOf(
   by: Grouping | undefined,
-  filters: TimeLogAttributes['filters'],
+  filters: AttributeFilters,
 ): GroupedAttribute | undefined {
   if (by === undefined) return undefined;
   throwFaults([groupingFault(by, filters)]);

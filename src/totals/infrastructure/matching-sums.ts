@@ -1,4 +1,4 @@
-import type { AttributeType } from '../../time-log/domain/attributes.js';
+import type { AttributeType } from '../../time-log/domain/attribute-rules.js';
 import type { PageRequest } from '../../time-log/domain/page-request.js';
 import type { Period } from '../../time-log/domain/period.js';
 import type { MatchingLogs } from '../../time-log/infrastructure/time-log-conditions.js';

@@ -53,7 +53,7 @@ const GROUND: Record<string, string> = {
   'src/backup/index.ts': 'export const backup = 1;',
   'src/event-relay/sinks/pipe.sink.ts': 'export const pipe = 1;',
   'libs/jwt/src/index.ts': 'export const jwt = 1;',
-  'src/time-log/application/call-options.ts': 'export const callOptions = 1;',
+  'src/time-log/application/access.ts': 'export const access = 1;',
   'src/time-log/infrastructure/rows.ts': 'export const rows = 1;',
   'src/totals/domain/sum.ts': 'export const sum = 1;',
   'src/totals/index.ts': "export { sum } from './domain/sum.js';",

@@ -13,13 +13,16 @@ const NONE: ConvertedAttributes = { faults: [] };
 /** The type of the values of an attribute. `strings` is an array of texts. */
 export type AttributeType = 'string' | 'number' | 'integer' | 'boolean' | 'strings';
 
-/** The attributes of time logs: none. A subclass of the module of attributes accepts those that obey a schema. */
-export class TimeLogAttributes {
+/** The attributes by which logs can be filtered, and their types. */
+export type AttributeFilters = ReadonlyMap<string, AttributeType>;
+
+/** The rules for the attributes of logs: there are none. A subclass of the module of attributes has a schema. */
+export class AttributeRules {
   /** Whether logs have attributes. */
-  readonly areKnown: boolean = false;
+  readonly haveAttributes: boolean = false;
 
   /** The attributes by which logs can be filtered, and callers bound, but not to arrays. */
-  readonly filters: ReadonlyMap<string, AttributeType> = new Map();
+  readonly filters: AttributeFilters = new Map();
 
   /**
    * Checks and converts attributes, which are undefined if they are missing, together with the values to which the
