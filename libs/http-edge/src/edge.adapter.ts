@@ -33,8 +33,10 @@ export class EdgeAdapter extends ExpressAdapter {
       /** Adds the headers of every response: all at once cost half of a call of `setHeader` for each. */
       override writeHead(status: number, ...rest: unknown[]): this {
         const given = typeof rest.at(-1) === 'object' ? rest.pop() : undefined;
-        const headers = commonHeaders(this.req);
-        for (const name in headers) if (this.hasHeader(name)) delete headers[name];
+        const common = commonHeaders(this.req);
+        const own = this.getHeaderNames();
+        const headers: Record<string, string> = {};
+        for (const name in common) if (!own.includes(name.toLowerCase())) headers[name] = common[name]!;
         return super.writeHead(status, ...(rest as []), Object.assign(headers, given));
       }
     }

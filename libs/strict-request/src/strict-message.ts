@@ -19,7 +19,7 @@ export interface MessageShape {
   readonly part: string;
   /** The DTO of the log or the query. */
   readonly dto: Type<object>;
-  /** Whether it is a query. A missing one is empty. It has parameters for attributes, where a log has attributes. */
+  /** Whether it is a query. A missing one is empty. It has parameters for attributes. */
   readonly isQuery?: boolean;
 }
 

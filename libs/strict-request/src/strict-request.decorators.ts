@@ -16,9 +16,9 @@ import { receiveJsonObject } from './json-body.js';
 // types are explicit because Nest 11 lacks the types that Nest 12 infers.
 
 /**
- * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have
- * run. It may have attributes and, by the rules of a correction for the parameters of the path, fixed members, which are
- * not injected. A query on such a route is refused.
+ * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have run. It may have
+ * attributes and, by the rules of a correction for the parameters of the path, fixed members, which are not injected.
+ * A query on such a route is refused.
  */
 export function StrictBody(
   dto: Type<object>,

@@ -202,7 +202,7 @@ export async function faultsWithAttributes(
   return [...faults, ...(await withinDeadline(request, rules!.attributes!.faultsOf(attributes, caller)))];
 }
 
-/** What the body of a correction may have, in addition to that of a create, and may lack. */
+/** The rules for what the body of a correction may have and lack, unlike that of a create. */
 export interface CorrectionRules {
   /** The rules of members that the body may repeat, but not change. */
   readonly fixed?: Readonly<Record<string, (value: unknown) => Fault | undefined>>;

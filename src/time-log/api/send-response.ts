@@ -15,15 +15,20 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** The number of items of a piece, which take up to 5 milliseconds with the longest descriptions. */
 const ITEMS_PER_PIECE = 50;
 
-/** Ends the response with JSON and all headers at once, without the Buffer that Express would copy it into. */
+/**
+ * Ends the response with JSON and all headers at once, without the Buffer that Express would copy it into. Completes
+ * the given headers: V8 copies an object with `...` slowly.
+ */
 export function sendJson(
   response: ServerResponse,
   status: number,
   json: string,
-  headers?: OutgoingHttpHeaders,
+  headers: OutgoingHttpHeaders = {},
 ): void {
   const length = Buffer.byteLength(json);
-  response.writeHead(status, { 'Content-Type': JSON_TYPE, ...headers, 'Content-Length': length });
+  headers['Content-Type'] ??= JSON_TYPE;
+  headers['Content-Length'] = length;
+  response.writeHead(status, headers);
   // Equal lengths mean that all characters are ASCII. latin1 has the same bytes and needs no encoder.
   response.end(json, length === json.length ? 'latin1' : 'utf8');
 }
@@ -33,9 +38,10 @@ export function sendLog(
   response: ServerResponse,
   status: number,
   log: TimeLog,
-  headers?: OutgoingHttpHeaders,
+  headers: OutgoingHttpHeaders = {},
 ): void {
-  sendJson(response, status, logJson(log), { ...headers, ETag: entityTagOf(log) });
+  headers.ETag = entityTagOf(log);
+  sendJson(response, status, logJson(log), headers);
 }
 
 /** A job that makes a list. */

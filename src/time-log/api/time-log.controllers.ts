@@ -127,7 +127,7 @@ export class RecordTimeLogsController {
     });
     const { logs, isReplay } = await withinDeadline(request, recorded);
     if (!isReplay) state.change = { kind: 'record', id: logs[0]!.id, count: logs.length };
-    sendJson(response, 201, logsJson(logs), isReplay ? REPLAYED : {});
+    sendJson(response, 201, logsJson(logs), isReplay ? { ...REPLAYED } : {});
   }
 }
 
