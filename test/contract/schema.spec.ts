@@ -7,7 +7,6 @@ import { eventually } from '../support/eventually.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database/setup/index.js';
 import { entities, migrations } from '../../src/app.module.js';
 import { Logger } from '@nestjs/common';
-import { timeLogMigrations } from '../../src/time-log/index.js';
 import { limits, useDatabase } from '../support/storage.js';
 import { withSql } from '../support/backup-rows.js';
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -128,17 +127,6 @@ describe('the migrations', () => {
     await service.query('alter table access_tokens drop column last_used_at');
     await service.query('alter table time_logs drop constraint time_logs_duration_is_positive');
     expect(await differences(service)).toHaveLength(3);
-  });
-
-  it('have no way back, and leave the tables as they are', async () => {
-    const dataSource = await open({ migrations: timeLogMigrations });
-    await dataSource.runMigrations({ transaction: 'each' });
-    await expect(dataSource.undoLastMigration()).rejects.toThrow(
-      'cannot go back to an earlier version: restore a backup that it has made',
-    );
-    expect(await tablesOf(dataSource, 'public')).toEqual(
-      TABLES.slice(1).filter((name) => !name.includes('relays')),
-    );
   });
 
   it('make the schema of schema.txt (to write it: WRITE_SCHEMA=1 npm test -- test/contract/schema.spec.ts)', async () => {

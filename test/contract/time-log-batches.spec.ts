@@ -176,20 +176,6 @@ describe('the store adds a batch', () => {
     expect(await storedIn(projectId)).toEqual([known, ...others]);
   });
 
-  it('once per key, and returns the ids of the first batch to retries', async () => {
-    const [projectId, key] = [randomUUID(), newKey()];
-    const first = newBatch(projectId, 1, 2);
-    expect(await store.repository.findByKey(keyOfBatch(first, key))).toBe(undefined);
-    expect(await recordAllOnce(store.repository, first, key)).toEqual(idsOf(first));
-    expect(await recordAllOnce(store.repository, newBatch(projectId, 1, 2), key)).toEqual(idsOf(first));
-    expect(await store.repository.findByKey(keyOfBatch(newBatch(projectId, 1, 2), key))).toEqual(
-      first.map((log) => ({ ...(log as object) })),
-    );
-    expect(await storedIn(projectId)).toEqual(first);
-    const other = newBatch(projectId, 1, 2);
-    expect(await recordAllOnce(store.repository, other, { ...key, text: 'other' })).toEqual(idsOf(other));
-  });
-
   it('and rejects its key with other logs, another order, or a single log', async () => {
     const [projectId, key, keyOfOne] = [randomUUID(), newKey(), newKey()];
     const [one, other] = newBatch(projectId, 1, 2);

@@ -68,21 +68,11 @@ describe('the metrics', () => {
   it('have names, units and helps as Prometheus wants them', async () => {
     const { headers, text } = await send(app, '/metrics', { headers: scraper });
     expect(headers.get('content-type')).toBe(CONTENT_TYPE);
-    const families = new Map(
-      [...text.matchAll(/^# HELP (\S+) (.+)\n# TYPE (\S+) (\S+)$/gm)].map(([, name, help, of, type]) => {
-        expect(of).toBe(name);
-        return [name!, { help: help!, type: type! }];
-      }),
+    const families = [...text.matchAll(/^# HELP (\S+) .+\n# TYPE \1 (\S+)$/gm)].map(
+      ([, name, type]) => `${name} ${type}`,
     );
-    const samples = [...(await scrape()).keys()].map((sample) => sample.replace(/\{.*/, ''));
-    for (const sample of samples) {
-      expect([...families.keys()]).toContain(
-        families.has(sample) ? sample : sample.replace(/_(bucket|sum|count)$/, ''),
-      );
-    }
     // Those of the process are named by the library.
-    const own = [...families].filter(([name]) => !/^(nodejs|process)_/.test(name));
-    expect(own.map(([name, { type }]) => `${name} ${type}`).sort()).toEqual([
+    expect(families.filter((family) => !/^(nodejs|process)_/.test(family)).sort()).toEqual([
       'access_token_cache_entries gauge',
       'access_token_cache_hits_total counter',
       'access_token_cache_misses_total counter',
@@ -96,9 +86,7 @@ describe('the metrics', () => {
       'time_log_write_queue_length gauge',
       'time_log_write_wait_seconds histogram',
     ]);
-    for (const [, { help }] of own) expect(help).toMatch(/^[A-Z].{10,}\.$/);
-    for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds'])
-      expect(families.has(name)).toBe(true);
+    expect(families).toContain('process_cpu_seconds_total counter');
   });
 
   it('count requests by method, route and status', async () => {

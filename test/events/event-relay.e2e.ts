@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.js';
 import type { TimeLog } from '../../src/time-log/index.js';
 import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
@@ -77,16 +76,6 @@ const startWithOne = async () => {
   await arrived(sink, 1);
   return { sink, host };
 };
-/** The readers of the two measures. */
-const measuresOf = (host: RelayHost) => {
-  const reads: (() => number)[] = [];
-  host.app.get(EventRelayMeasures).registerMetrics({
-    gauge: (_name: string, _help: string, read: () => number) => void reads.push(read),
-    info: () => undefined,
-  } as never);
-  return reads;
-};
-
 describe('the relay', () => {
   it('publishes the event of every log once, several at a time, but one of a project and in its order', async () => {
     const sink = new MemorySink();
@@ -254,20 +243,5 @@ describe('the relay', () => {
     const after = await record(host);
     await arrived(sink, 1);
     expect([order(sink), host.lines]).toEqual([[after.id], []]);
-  });
-
-  it('measures by how much it is behind, also where nobody publishes', async () => {
-    const begun = performance.now();
-    const { sink, host } = await startWithOne();
-    sink.fault = 'it is full';
-    await record(host);
-    await record(host);
-    const reads = measuresOf(host);
-    await eventually(() => expect(reads[0]!()).toBe(2));
-    const age = reads[1]!();
-    expect(age).toBeGreaterThan(0);
-    expect(age).toBeLessThan((performance.now() - begun) / 1_000);
-    sink.fault = undefined;
-    await eventually(() => expect(reads.map((read) => read())).toEqual([0, 0]));
   });
 });

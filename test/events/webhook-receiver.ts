@@ -45,17 +45,6 @@ export const answer =
     void response.writeHead(status, headers).end('no');
 export const cut: Behaviour = ({ request }) => void request.socket.destroy();
 export const hang: Behaviour = () => undefined;
-/** Keeps the event, and answers with a body that does not end. */
-export const answerForever: Behaviour = ({ response, keep }) => {
-  keep();
-  response.writeHead(200);
-  const fill = () => {
-    while (!response.destroyed && response.write(Buffer.alloc(16_384)));
-  };
-  response.on('drain', fill);
-  fill();
-};
-
 /** The server of somebody who has given the service its URL. */
 export class WebhookReceiver {
   /** Every event that it has kept, repeats included. */

@@ -1,25 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import express from 'express';
 import { Registry } from 'prom-client';
-import { Webhook } from 'standardwebhooks';
 import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.js';
 import { WebhookSink } from '../../src/event-relay/sinks/webhook.sink.js';
-import type { CloudEvent } from '../../src/feed/index.js';
 import { PrometheusMeter } from '../../src/metrics/time-log-metrics.js';
 import { eventually } from '../support/eventually.js';
-import { useFolder } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { type RelayHost, startRelayHost } from './relay-host.js';
 import {
   accept,
   answer,
-  answerForever,
   type Behaviour,
   cut,
   hang,
@@ -90,8 +81,6 @@ const renewed = async () => {
 };
 
 describe('a webhook', () => {
-  const inFolder = useFolder('webhook-');
-
   it('gets each event of the feed as a request of its own, in the order of its project', async () => {
     await start();
     const [project, other] = [randomUUID(), randomUUID()];
@@ -171,42 +160,6 @@ describe('a webhook', () => {
     await eventually(() => expect(receiver.attempts).toHaveLength(1));
     for (let renewal = 0; renewal < 3; renewal++) await renewed();
     expect(receiver.attempts).toHaveLength(1);
-  });
-
-  it('may be received by the lines of docker/BROKERS.md, which refuse a forged event', async () => {
-    const page = await readFile(join(import.meta.dirname, '../../docker/BROKERS.md'), 'utf8');
-    const [, lines] = /^```js\n(app\.post.+?)^```/ms.exec(page)!;
-    const app = express();
-    const stored: CloudEvent[] = [];
-    const store = (event: CloudEvent) => stored.push(event);
-    const module = inFolder('receiver.mjs');
-    await writeFile(module, `export default (app, express, Webhook, process, store) => {\n${lines}};\n`);
-    const { default: receive } = (await import(module)) as { default: (...names: unknown[]) => void };
-    receive(app, express, Webhook, { env: { EVENTS_SECRET: SECRETS[0] } }, store);
-    const server = app.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/time-logs`;
-    await start({ url });
-    const { id } = await record();
-    await eventually(() => expect(stored.map(({ data }) => data.id)).toEqual([id]));
-    const headers = {
-      'content-type': 'application/cloudevents+json',
-      'webhook-id': '1',
-      'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
-      'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`,
-    };
-    const { status } = await fetch(url, { method: 'POST', headers, body: '{}' });
-    server.close();
-    expect([status, stored.length, host.lines]).toEqual([401, 1, []]);
-  });
-
-  it('acknowledges with the status, whatever the body', async () => {
-    await start();
-    receiver.behave = answerForever;
-    const project = randomUUID();
-    const logs = [await record(project), await record(project)];
-    await arrived(2);
-    expect([idsOf(project), receiver.attempts.length]).toEqual([logs.map(({ id }) => id), 2]);
   });
 
   it('that is gone gets nothing more until a restart, and the instance keeps its lease', async () => {

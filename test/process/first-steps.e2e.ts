@@ -9,7 +9,7 @@ import { type Line, linesOf, runHere, startHere } from '../support/service-here.
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { correct, remove, send } from '../support/requests.js';
-import { MAIN, spawnProgram, startService } from '../support/service-process.js';
+import { startService } from '../support/service-process.js';
 import { runProgram } from '../support/commands.js';
 import { createTestDatabase } from '../support/test-database.js';
 
@@ -71,40 +71,6 @@ describe('the service without DATABASE_URL', () => {
     expect((await tokenFile()).trim()).toBe(token);
     await last.end();
   });
-
-  /** Only Linux has this form of script(1), which runs a program at a terminal of its own. */
-  (process.platform === 'linux' ? it : it.skip)(
-    'prints at a terminal what it did, then the first steps, then its end: in this order, in lines for a person',
-    async () => {
-      const { child, output, printed } = spawnProgram(
-        ['script', '-qec', `exec ${process.execPath} ${MAIN}`, '/dev/null'],
-        environment({ PORT: '0', HOST: '127.0.0.1', ...env() }),
-      );
-      await printed(/\/docs/);
-      const closed = once(child, 'close');
-      // Ctrl-C
-      child.stdin!.write('\x03');
-      expect(await closed).toEqual([0, null]);
-      const lines = output()
-        .split('\r\n')
-        .map((line) => line.replaceAll(/\x1b\[\d+m|^\^C/g, ''));
-      expect(lines.filter((line) => line !== '')).toEqual([
-        expect.stringMatching(/^\[[\d:.]+\] INFO: the database is ready: embedded, in .*[/]postgres$/),
-        expect.stringMatching(/^\[[\d:.]+\] INFO: listening on port \d+ of 127[.]0[.]0[.]1; messages: none /),
-        'Record a log:',
-        ...["curl -w '\\n' \\", expect.stringMatching(/^  -H "Authorization: .*\)" \\$/)],
-        "  -H 'Content-Type: application/json' \\",
-        expect.stringMatching(/^  -d '\{.*,$/),
-        expect.stringMatching(/^  .*\}' \\$/),
-        expect.stringMatching(/^  'http:.*\/api\/v1\/time-logs'$/),
-        'List the logs:',
-        ...["curl -w '\\n' \\", expect.stringMatching(/^  -H "Authorization: .*\)" \\$/)],
-        expect.stringMatching(/^  'http:.*\/api\/v1\/time-logs'$/),
-        expect.stringMatching(/^Try it: http:\/\/127\.0\.0\.1:\d+\/docs$/),
-        expect.stringMatching(/^\[[\d:.]+\] INFO: shutting down$/),
-      ]);
-    },
-  );
 
   it('ends with one line and exit code 1 when the embedded database ends, and starts again', async () => {
     const service = await startService(env());

@@ -91,7 +91,7 @@ export async function* iterateLogs<L extends Listed>(
  * page size of 50 or more it contains at least one: otherwise the index plus 1 would be a multiple
  * of all numbers up to 50, which exceeds 2^53.
  */
-export function pageFrom(index: number, pageSize: number): PageRequest {
+function pageFrom(index: number, pageSize: number): PageRequest {
   let [best, most] = [pageSize, 0];
   for (let limit = pageSize; limit > most; limit--) {
     const following = limit - (index % limit);

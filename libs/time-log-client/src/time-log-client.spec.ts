@@ -366,7 +366,6 @@ describe('a version', () => {
 });
 
 describe('export', () => {
-  const PLACE = `7-${ITEM.id}`;
   const streamOf = (...parts: (string | Error)[]) => {
     const encoder = new TextEncoder();
     return new ReadableStream({
@@ -379,25 +378,9 @@ describe('export', () => {
     });
   };
 
-  it('has its place in the feed, if it has one', async () => {
-    const { client } = clientOf([exported(linesOf(RECORDED), { 'last-event-id': PLACE }), exported('')]);
-    expect((await client.export()).lastEventId).toBe(PLACE);
-    const other = await client.export({ projectId: [ITEM.projectId], from: '2026-01-01' });
-    expect([other.lastEventId, await allOf(other)]).toEqual([undefined, []]);
-  });
-
   const csv = (text: string, headers = {}) =>
     exported(text, { 'content-type': 'text/csv; charset=utf-8; header=present', ...headers });
   const QUOTED = 'id,description\n1,"a ""b""\n\nc"\n';
-
-  it('yields the bytes of CSV', async () => {
-    const { client, runtime } = clientOf([csv(QUOTED, { 'x-total-count': '1' }), csv(QUOTED)]);
-    for (const filter of [{ from: '2026-01-01' }, {}]) {
-      const parts = await allOf(await client.exportCsv(filter));
-      expect(Buffer.concat(parts).toString()).toBe(QUOTED);
-    }
-    expect(runtime.requestLines[0]).toEqual(`GET ${TIME_LOGS}/export?from=2026-01-01&format=csv`);
-  });
 
   it.each([
     ['without its header', '', {}, 'the connection ended before the header of the file'],
@@ -538,14 +521,6 @@ describe('listPage', () => {
   ]);
 });
 
-describe('health', () => {
-  itRejects(health, [
-    ['503', [unavailable], 'SERVICE_UNAVAILABLE: says SERVICE_UNAVAILABLE'],
-    ['an unexpected response', [answered(200, '<html>')], unexpected(200)],
-    ['a lost connection', [lost], 'NO_ANSWER: the connection failed'],
-  ]);
-});
-
 describe('the delays between tries', () => {
   it('are random, up to a limit that doubles up to 5 s', async () => {
     const { client, runtime } = clientOf([unavailable], { tries: 8 });
@@ -602,14 +577,6 @@ describe('the token', () => {
   });
 });
 
-describe('list', () => {
-  it('yields the logs of all pages', async () => {
-    const { client, runtime } = clientOf([unavailable, listed]);
-    expect(await allOf(client.list({ projectId: LOG.projectId }))).toEqual([ITEM]);
-    expect(runtime.requestLines.at(-1)).toBe(`GET ${TIME_LOGS}?projectId=${LOG.projectId}&page=1&limit=1000`);
-  });
-});
-
 describe('the options', () => {
   const hostsOf = ({ requests }: FakeRuntime) => requests.map(({ url }) => new URL(url).hostname[0]).join('');
 
@@ -632,12 +599,6 @@ describe('events', () => {
   const page = (...ids: string[]) => answered(200, ids.map(eventOf));
   const [one, two, three] = [1, 2, 3].map((position) => `${position}-${ITEM.id}`) as [string, string, string];
   const queries = (runtime: FakeRuntime) => runtime.requests.map(({ url }) => new URL(url).search);
-
-  it('are read to the end, each page after the last event', async () => {
-    const { client, runtime } = clientOf([page(two, three), page()]);
-    expect(await allOf(client.events({ after: one, pageSize: 2 }))).toEqual([two, three].map(eventOf));
-    expect(queries(runtime)).toEqual([`?lastEventId=${one}&limit=2`, `?lastEventId=${three}&limit=2`]);
-  });
 
   it('are awaited without end, with a delay if there are none, until the loop is left', async () => {
     const { client, runtime } = clientOf([page(one), page(), page(), page(two, three)]);
