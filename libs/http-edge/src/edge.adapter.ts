@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { parseRequestId } from '../../strict-request/src/index.js';
 import { isDecodable } from '../../strict-url/src/index.js';
 import { EdgeServer } from './edge.server.js';
-import { commonHeaders } from './first-middleware.js';
 import type { RequestLimits } from './http-edge.options.js';
 
 /** The time between two checks for requests that are not received in time. */
@@ -75,4 +76,20 @@ function toRoutable(target: string): string {
   const [path] = routable.split('?', 1) as [string];
   if (isDecodable(path)) return routable;
   return path.replaceAll('%', '%25') + routable.slice(path.length);
+}
+
+/** Returns the headers of every response. */
+export function commonHeaders(
+  request: (Pick<IncomingMessage, 'headers'> & { readonly id?: string }) | undefined,
+): Record<string, string> {
+  return {
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': request?.id ?? requestIdOf(request),
+  };
+}
+
+/** Returns the id that a client gives its request if that is well-formed, else a new one. */
+export function requestIdOf(request: Pick<IncomingMessage, 'headers'> | undefined): string {
+  return parseRequestId(request?.headers['x-request-id']) ?? randomUUID();
 }

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { headerValues, parseRequestId, stateOf } from '../../strict-request/src/index.js';
+import { headerValues, stateOf } from '../../strict-request/src/index.js';
+import { requestIdOf } from './edge.adapter.js';
 import type { EdgeServer } from './edge.server.js';
 import type { HttpEdgeOptions, IdentifiedRequest } from './http-edge.options.js';
 
@@ -34,22 +33,6 @@ export function firstMiddleware(
 
 function isConditionalRead({ method, headers }: Request): boolean {
   return headers['if-none-match'] !== undefined && (method === 'GET' || method === 'HEAD');
-}
-
-/** Returns the headers of every response. */
-export function commonHeaders(
-  request: (Pick<IncomingMessage, 'headers'> & { readonly id?: string }) | undefined,
-): Record<string, string> {
-  return {
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Request-Id': request?.id ?? requestIdOf(request),
-  };
-}
-
-/** Returns the id that a client gives its request if that is well-formed, else a new one. */
-function requestIdOf(request: Pick<IncomingMessage, 'headers'> | undefined): string {
-  return parseRequestId(request?.headers['x-request-id']) ?? randomUUID();
 }
 
 /** Returns the error for a request that violates a rule of HTTP, or undefined. */

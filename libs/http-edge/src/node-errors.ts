@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { responseForKind, type ErrorCode } from '../../errors/src/index.js';
 import type { EdgeServer } from './edge.server.js';
-import { commonHeaders } from './first-middleware.js';
+import { commonHeaders } from './edge.adapter.js';
 
 /** The time that a refused connection stays open, so that a client that still sends can read. */
 const LINGER_MS = 500;
