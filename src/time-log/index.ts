@@ -1,31 +1,39 @@
-export { type CallOptions, requireAccess } from './application/access.js';
+export { type CallOptions, haveValues, requireAccess } from './application/access.js';
 export type { ChangeOptions, RecordOptions } from './application/change-options.js';
 export { TimeLogService } from './application/time-log.service.js';
 export { canonicalJson } from './domain/canonical-text.js';
 export { entityTagOf } from './domain/entity-tag.js';
-export { type AttributeFilters, AttributeRules, type AttributeType } from './domain/attribute-rules.js';
 export {
-  type IdempotencyKey,
-  idempotencyKeyFault,
-  idempotencyKeyOf,
-  mapKeyOf,
-} from './domain/idempotency-key.js';
-export { PageRequest } from './domain/page-request.js';
-export { Period } from './domain/period.js';
-export { type AttributeValues, haveValues, type TimeLogAccess } from './domain/time-log-access.js';
-export { TimeLogIds } from './domain/time-log-ids.js';
-export { itemsOf } from './domain/time-log-item.js';
+  type AttributeFilters,
+  AttributeRules,
+  type AttributeType,
+  type AttributeValues,
+} from './domain/attribute-rules.js';
+export {
+  PageRequest,
+  Period,
+  type TimeLogAccess,
+  type TimeLogFilter,
+  type TimeLogFilterInput,
+} from './domain/time-log-query.js';
 export {
   type Recorded,
   type StoreOptions,
-  type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogStore,
   type TimeLogWrites,
   type TransactionHandle,
 } from './domain/time-log.repository.js';
-export { type TimeLogFilterInput } from './domain/time-log-filter.js';
+export { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
+export {
+  type IdempotencyKey,
+  idempotencyKeyFault,
+  idempotencyKeyOf,
+  mapKeyOf,
+} from './domain/idempotency-key.js';
+export { TimeLogIds } from './domain/time-log-ids.js';
+export { itemsOf } from './domain/time-log-item.js';
 export { isPlainObject, membersFault, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,
@@ -38,12 +46,11 @@ export {
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
-export { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 export { limitsOf, type TimeLogLimits } from './time-log.limits.js';
 export { timeLogMigrations } from './time-log.migrations.js';
 export { type EnabledRoutes } from './time-log.routes.js';
 export { TIME_LOG_OPTIONS, type TimeLogOptions, CORRECT, READ, WRITE } from './time-log.options.js';
-export { LargeLists } from './api/large-lists.js';
+export { LargeLists } from './api/large-requests.js';
 export { criteriaOf, ListTimeLogsDto, TimeLogFilterDto } from './api/list-time-logs.dto.js';
-export { itemsResponse, logResponse } from './api/time-log-bodies.js';
+export { itemsResponse, logResponse } from './api/responses.js';
 export { TimeLogDto, valuesOf } from './api/time-log.dto.js';

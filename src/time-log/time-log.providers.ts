@@ -17,7 +17,7 @@ import {
 import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
-import { BatchTurns, LargeLists } from './api/large-lists.js';
+import { BatchTurns, LargeLists } from './api/large-requests.js';
 
 /**
  * The providers of time logs, totals, the feed and exports. They need a Database, TIME_LOG_OPTIONS and the providers of

@@ -1,7 +1,7 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { accessTo, type CallOptions, requireDeclared } from '../../time-log/application/access.js';
 import { AttributeRules } from '../../time-log/domain/attribute-rules.js';
-import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
+import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-query.js';
 import {
   type ExportFormat,
   formatFault,

@@ -1,7 +1,6 @@
 import { type Fault, faultOf } from '../../../libs/errors/src/domain-error.js';
 import { isoText, createdAtOf, type TimeLog } from '../../time-log/domain/time-log.js';
-import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
-import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
+import type { TimeLogAccess, TimeLogFilter } from '../../time-log/domain/time-log-query.js';
 
 /** A filter, and on whose behalf logs are exported. */
 export interface ExportRequest {

@@ -1,15 +1,14 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Snapshot, TextStatement } from '../../database/index.js';
-import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
+import type { TimeLogAccess, TimeLogFilter } from '../../time-log/domain/time-log-query.js';
+import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
-import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import {
   projectsOf,
   type MatchingLogs,
   matchingLogs,
 } from '../../time-log/infrastructure/time-log-conditions.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log.entities.js';
-import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { ExportRepository, type ExportRequest, type LogsOfMoment } from '../domain/export.repository.js';
 
 /** The maximum number of exports at a time, if the pool has twice as many connections. */

@@ -1,6 +1,6 @@
 import { isoText, TimeLog } from '../../time-log/domain/time-log.js';
 import { DEFAULT_EVENT_SOURCE } from '../../time-log/time-log.options.js';
-import { bodyOf, type TimeLogBody } from '../../time-log/api/time-log-bodies.js';
+import { bodyOf, type TimeLogBody } from '../../time-log/api/responses.js';
 import type { DeletedTimeLog, TimeLogEvent } from '../domain/time-log-event.js';
 
 /** The injection token of the event source of a module, for its feed and its relay. */

@@ -1,6 +1,6 @@
 import { DomainError, throwFaults } from '../../../libs/errors/src/domain-error.js';
 import { accessTo, type CallOptions } from '../../time-log/application/access.js';
-import { pageLimitFault } from '../../time-log/domain/page-request.js';
+import { pageLimitFault } from '../../time-log/domain/time-log-query.js';
 import { projectIdsIn } from '../../time-log/domain/time-log.rules.js';
 import type { FeedPage, FeedRepository } from '../domain/feed.repository.js';
 import { lastEventIdFault, parseEventId, type TimeLogEvent } from '../domain/time-log-event.js';

@@ -1,8 +1,15 @@
 import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
-import { DEFAULT_PAGE, PageRequest, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
-import { Period, periodEndFault, periodOrderFault } from '../domain/period.js';
-import type { AttributeValues } from '../domain/time-log-access.js';
-import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import {
+  DEFAULT_PAGE,
+  pageLimitFault,
+  pageNumberFault,
+  PageRequest,
+  Period,
+  periodEndFault,
+  periodOrderFault,
+  type TimeLogFilter,
+} from '../domain/time-log-query.js';
+import type { AttributeValues } from '../domain/attribute-rules.js';
 import { projectIdsFault, projectIdsOf } from '../domain/time-log.rules.js';
 
 /** The filter of a query, as text. Error messages follow the order of these fields. */

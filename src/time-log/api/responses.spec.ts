@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { PageRequest } from '../domain/page-request.js';
-import { Period } from '../domain/period.js';
-import { locationOf, pageLinks, sendList } from './send-response.js';
+import { PageRequest, Period } from '../domain/time-log-query.js';
+import { locationOf, pageLinks, sendList } from './responses.js';
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { newGate } from '../../../test/support/gate.js';
-import { LargeLists } from './large-lists.js';
+import { LargeLists } from './large-requests.js';
 
 /** Returns a response that takes everything. */
 const newResponse = () =>

@@ -30,7 +30,7 @@ import { entityTagsIn } from '../domain/entity-tag.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import type { ChangeOptions } from '../application/change-options.js';
-import { BatchTurns, LargeLists } from './large-lists.js';
+import { BatchTurns, LargeLists } from './large-requests.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { patchedValues } from './patch-time-log.js';
 import {
@@ -42,8 +42,7 @@ import {
   TimeLogDto,
   valuesOf,
 } from './time-log.dto.js';
-import { listJson, logsJson } from './time-log-bodies.js';
-import { locationOf, pageLinks, sendJson, sendList, sendLog } from './send-response.js';
+import { listJson, locationOf, logsJson, pageLinks, sendJson, sendList, sendLog } from './responses.js';
 import { TimeLogRoutes } from './time-log-routes.js';
 
 /** Lists time logs. */

@@ -1,16 +1,16 @@
 import { type Caller, isAttributeValue } from '../../../libs/auth/src/index.js';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import type { AttributeType, AttributeRules } from '../domain/attribute-rules.js';
+import type { AttributeRules, AttributeType, AttributeValues } from '../domain/attribute-rules.js';
 import {
-  ATTRIBUTE_NOT_ALLOWED,
-  haveValues,
-  PROJECT_NOT_ALLOWED,
+  filterOf,
+  type PageInput,
+  pageOf,
+  type PageRequest,
   type TimeLogAccess,
-} from '../domain/time-log-access.js';
-import { type PageInput, pageOf, type PageRequest } from '../domain/page-request.js';
-import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
-import type { TimeLogFilter } from '../domain/time-log.repository.js';
-import type { AllTimeLogValues } from '../domain/time-log.js';
+  type TimeLogFilter,
+  type TimeLogFilterInput,
+} from '../domain/time-log-query.js';
+import type { AllTimeLogValues, Attributes } from '../domain/time-log.js';
 
 /** The options of every method. */
 export interface CallOptions {
@@ -21,6 +21,10 @@ export interface CallOptions {
    */
   readonly caller?: Partial<Caller> | undefined;
 }
+
+/** The messages for a caller that is bound to other projects or attributes. */
+const PROJECT_NOT_ALLOWED = 'the token does not allow this project';
+const ATTRIBUTE_NOT_ALLOWED = 'the token does not allow this attribute';
 
 /** The message for a token whose attribute the schema no longer declares as a filter. */
 const ATTRIBUTE_NOT_DECLARED = 'the token is bound to an attribute that this service does not filter by';
@@ -75,4 +79,11 @@ export function readArguments(
   requireDeclared(options, attributes);
   const matching = filterOf(filter, attributes);
   return [matching, pageOf(page), accessTo(matching.projectIds, options), options.caller?.id];
+}
+
+/** Returns whether attributes have all of these values. */
+export function haveValues(attributes: Attributes | undefined, values: AttributeValues = {}): boolean {
+  return Object.entries(values).every(
+    ([name, value]) => attributes && Object.hasOwn(attributes, name) && attributes[name] === value,
+  );
 }

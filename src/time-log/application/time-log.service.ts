@@ -1,19 +1,13 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { batchError, DomainError, type Fault, faultsAt } from '../../../libs/errors/src/domain-error.js';
-import { type AttributeValues, type TimeLogAccess } from '../domain/time-log-access.js';
-import { AttributeRules } from '../domain/attribute-rules.js';
-import { ANY_VERSION, isVersionIn } from '../domain/entity-tag.js';
+import { AttributeRules, type AttributeValues } from '../domain/attribute-rules.js';
 import {
-  fingerprintOf,
-  fingerprintOfAll,
-  type IdempotencyKey,
-  type RequestKey,
-  requestKeyOf,
-  requireIdempotencyKey,
-} from '../domain/idempotency-key.js';
-import { MAX_PAGE_LIMIT, type PageInput } from '../domain/page-request.js';
-import { TimeLogIds } from '../domain/time-log-ids.js';
-import type { TimeLogItems } from '../domain/time-log-item.js';
+  filterOf,
+  MAX_PAGE_LIMIT,
+  type PageInput,
+  type TimeLogAccess,
+  type TimeLogFilterInput,
+} from '../domain/time-log-query.js';
 import {
   TIME_LOG_CHANGED,
   TimeLogChangedError,
@@ -23,7 +17,17 @@ import {
   type TimeLogWrites,
   VERSION_EXCLUDED,
 } from '../domain/time-log.repository.js';
-import { filterOf, type TimeLogFilterInput } from '../domain/time-log-filter.js';
+import { ANY_VERSION, isVersionIn } from '../domain/entity-tag.js';
+import {
+  fingerprintOf,
+  fingerprintOfAll,
+  type IdempotencyKey,
+  type RequestKey,
+  requestKeyOf,
+  requireIdempotencyKey,
+} from '../domain/idempotency-key.js';
+import { TimeLogIds } from '../domain/time-log-ids.js';
+import type { TimeLogItems } from '../domain/time-log-item.js';
 import { logIdOf } from '../domain/time-log.rules.js';
 import {
   type Attributes,

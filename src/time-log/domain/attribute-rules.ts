@@ -1,5 +1,4 @@
 import type { Fault } from '../../../libs/errors/src/domain-error.js';
-import type { AttributeValues } from './time-log-access.js';
 import type { ConvertedAttributes } from './time-log.js';
 
 const NO_ATTRIBUTES: Fault = {
@@ -9,6 +8,12 @@ const NO_ATTRIBUTES: Fault = {
   message: 'unknown field: attributes',
 };
 const NONE: ConvertedAttributes = { faults: [] };
+
+/** The values that attributes must have, by their names. Numbers are equal if their values are: 1 and 1.0. */
+export type AttributeValues = Readonly<Record<string, string | number | boolean>>;
+
+/** The values of a filter. An array must be contained. */
+export type MatchedValues = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 /** The type of the values of an attribute. `strings` is an array of texts. */
 export type AttributeType = 'string' | 'number' | 'integer' | 'boolean' | 'strings';

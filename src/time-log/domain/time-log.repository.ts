@@ -1,23 +1,12 @@
 import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
-import type { MatchedValues, TimeLogAccess } from './time-log-access.js';
 import type { RequestKey } from './idempotency-key.js';
-import type { PageRequest } from './page-request.js';
-import type { Period } from './period.js';
+import type { PageRequest, TimeLogAccess, TimeLogFilter } from './time-log-query.js';
 import type { TimeLogItems } from './time-log-item.js';
 import type { Attributes, StoredTimeLog, TimeLog } from './time-log.js';
 
 /** A transaction that a caller begins and ends, as the store knows it: with TypeORM its entity manager. */
 export interface TransactionHandle {
   readonly queryRunner?: object | undefined;
-}
-
-/** A filter for logs: all or those of some projects, within a period of days. */
-export interface TimeLogFilter {
-  /** Different ids in lower case; all projects by default. */
-  readonly projectIds?: readonly string[] | undefined;
-  readonly period: Period;
-  /** The values that the attributes of the logs must have. */
-  readonly attributes?: MatchedValues | undefined;
 }
 
 /** The logs of one page, and the number of matching logs, from one snapshot. */

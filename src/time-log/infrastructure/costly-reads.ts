@@ -1,6 +1,6 @@
 import { Limit } from '../../../libs/batching/src/index.js';
 import { type Database, type ReadLimit, type TextRow, TextStatement, restOf } from '../../database/index.js';
-import type { Period } from '../domain/period.js';
+import type { Period } from '../domain/time-log-query.js';
 import { WAIT_SHARE } from '../time-log.limits.js';
 
 /** The message of the error for a read that takes too long, for clients and for the code of a host. */

@@ -1,5 +1,4 @@
-import type { TimeLogAccess } from '../domain/time-log-access.js';
-import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import type { TimeLogAccess, TimeLogFilter } from '../domain/time-log-query.js';
 
 /** Returns the parameter of a text. */
 type Bind = (text: string) => string;

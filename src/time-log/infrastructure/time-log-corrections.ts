@@ -1,5 +1,5 @@
 import { type Database, type Statements, TextStatement } from '../../database/index.js';
-import type { TimeLogAccess } from '../domain/time-log-access.js';
+import type { TimeLogAccess } from '../domain/time-log-query.js';
 import { TimeLogChangedError } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';

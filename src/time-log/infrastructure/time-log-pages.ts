@@ -1,5 +1,5 @@
 import { type Database, PreparedStatement, type TextRow, TextStatement } from '../../database/index.js';
-import type { PageRequest } from '../domain/page-request.js';
+import type { PageRequest } from '../domain/time-log-query.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import { projectsOf, attributeCondition, matchingLogs, type MatchingLogs } from './time-log-conditions.js';

@@ -7,9 +7,8 @@ import {
   TextStatement,
   restOf,
 } from '../../database/index.js';
-import type { TimeLogAccess } from '../domain/time-log-access.js';
+import type { TimeLogAccess } from '../domain/time-log-query.js';
 import { AttributeRules } from '../domain/attribute-rules.js';
-import type { RequestKey } from '../domain/idempotency-key.js';
 import {
   type AnsweredLog,
   type Recorded,
@@ -19,6 +18,7 @@ import {
   type TimeLogStore,
   type TransactionHandle,
 } from '../domain/time-log.repository.js';
+import type { RequestKey } from '../domain/idempotency-key.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PageRequest } from '../../time-log/domain/page-request.js';
+import { PageRequest } from '../../time-log/domain/time-log-query.js';
 import type { Totals } from '../domain/totals.js';
 import { totalsJson, totalsResponse } from './time-log-totals.js';
 

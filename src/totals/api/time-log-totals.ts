@@ -1,6 +1,6 @@
-import type { PageRequest } from '../../time-log/domain/page-request.js';
+import type { PageRequest } from '../../time-log/domain/time-log-query.js';
 import type { AttributeSum, GroupSum, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
-import { metaOf, type TimeLogListResponse } from '../../time-log/api/time-log-bodies.js';
+import { metaOf, type TimeLogListResponse } from '../../time-log/api/responses.js';
 
 /** A sum whose duration is the nearest number. */
 type Rounded<S extends Sum> = S extends Sum ? Omit<S, 'duration'> & { readonly duration: number } : never;

@@ -1,6 +1,6 @@
 import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
 import { type AttributeFilters, AttributeRules } from '../../time-log/domain/attribute-rules.js';
-import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../../time-log/domain/page-request.js';
+import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../../time-log/domain/time-log-query.js';
 import { type Grouping, groupingFault } from '../domain/totals.js';
 import { TimeLogFilterDto } from '../../time-log/api/list-time-logs.dto.js';
 

@@ -1,7 +1,6 @@
 import { type CallOptions, readArguments } from '../../time-log/application/access.js';
 import { AttributeRules } from '../../time-log/domain/attribute-rules.js';
-import type { PageInput } from '../../time-log/domain/page-request.js';
-import type { TimeLogFilterInput } from '../../time-log/domain/time-log-filter.js';
+import type { PageInput, TimeLogFilterInput } from '../../time-log/domain/time-log-query.js';
 import { type TotalsRepository, attributeOf, type Grouping, type Totals } from '../domain/totals.js';
 
 /** Counts and adds up time logs, for HTTP, messages and the code of a host. */

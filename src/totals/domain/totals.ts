@@ -1,8 +1,6 @@
-import type { PageRequest } from '../../time-log/domain/page-request.js';
-import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
-import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
-import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
+import type { PageRequest, TimeLogAccess, TimeLogFilter } from '../../time-log/domain/time-log-query.js';
 import type { AttributeFilters, AttributeType } from '../../time-log/domain/attribute-rules.js';
+import { type Fault, faultOf, throwFaults } from '../../../libs/errors/src/domain-error.js';
 import type { CalendarDate } from '../../time-log/domain/time-log.rules.js';
 
 /** All groupings. */

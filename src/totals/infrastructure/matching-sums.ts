@@ -1,6 +1,5 @@
 import type { AttributeType } from '../../time-log/domain/attribute-rules.js';
-import type { PageRequest } from '../../time-log/domain/page-request.js';
-import type { Period } from '../../time-log/domain/period.js';
+import type { PageRequest, Period } from '../../time-log/domain/time-log-query.js';
 import type { MatchingLogs } from '../../time-log/infrastructure/time-log-conditions.js';
 import type { GroupedAttribute, Grouping } from '../domain/totals.js';
 

@@ -1,8 +1,6 @@
 import { PreparedStatement, type TextRow } from '../../database/index.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
-import type { PageRequest } from '../../time-log/domain/page-request.js';
-import type { TimeLogAccess } from '../../time-log/domain/time-log-access.js';
-import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
+import type { PageRequest, TimeLogAccess, TimeLogFilter } from '../../time-log/domain/time-log-query.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { projectsOf, matchingLogs } from '../../time-log/infrastructure/time-log-conditions.js';
 import { maxMonthRows } from '../../time-log/infrastructure/costly-reads.js';
