@@ -209,6 +209,22 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     await logged(expect.stringMatching(/^events wait for .*PRECONDITION_FAILED/));
   });
 
+  it('wait for a broker that has no memory left, which says so', async () => {
+    await queue.bind();
+    await start(broker.url);
+    await record();
+    await arrived(events, 1);
+    await broker.control('set_vm_memory_high_watermark', '0.000001');
+    await record();
+    await logged(
+      `events wait for ${place()}: RabbitMQ takes nothing now (low on memory): see rabbitmqctl status`,
+    );
+    await broker.control('set_vm_memory_high_watermark', '0.4');
+    await logged(expect.any(String), `events go to ${place()} again`);
+    const ids = (await events()).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(2);
+  });
+
   it('wait for a broker that refuses, with one line and without the password', async () => {
     await start(broker.url.replace('guest:guest', 'guest:secret'));
     await logged(expect.stringMatching(/^events wait for .*ACCESS.REFUSED/));

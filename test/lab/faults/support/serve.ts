@@ -1,6 +1,5 @@
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { afterEach } from '@jest/globals';
 import { type ServiceProcess, startService } from '../../../support/service-process.js';
-import type { TestDatabase } from '../../../support/test-database.js';
 import { TOKEN } from './service-under-writes.js';
 
 type Env = Readonly<Record<string, string>>;
@@ -12,20 +11,6 @@ afterEach(() => Promise.all(running.splice(0).map((service) => service.end('SIGK
 export async function serve(databaseUrl: string, env: Env = {}): Promise<ServiceProcess> {
   const service = await startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN, ...env });
   running.push(service);
-  return service;
-}
-
-/** The service with the declared token on a database, for the tests of a file or a `describe` block. */
-export function useService(
-  database: Pick<TestDatabase, 'url'>,
-  env: () => Env | Promise<Env> = () => ({}),
-): ServiceProcess {
-  const service = {} as ServiceProcess;
-  beforeAll(async () => {
-    const all = { DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN, ...(await env()) };
-    Object.assign(service, await startService(all));
-  });
-  afterAll(() => service.end('SIGKILL'));
   return service;
 }
 
