@@ -39,9 +39,7 @@ export function correctionRulesOf(logId: string): CorrectionRules {
 
 /** Returns the values of a body with its attributes, which are not part of it, as they were sent. */
 export function valuesOf(body: TimeLogDto, attributes: unknown): TimeLogValues {
-  return attributes === undefined
-    ? body
-    : { ...(body as TimeLogValues), attributes: attributes as Attributes };
+  return attributes === undefined ? body : Object.assign(body, { attributes: attributes as Attributes });
 }
 
 /** The maximum number of logs in a batch. */

@@ -22,6 +22,8 @@ const [rounds = 5, seconds = 3, logs = 1_000_000] = process.argv.slice(2).map(Nu
 const COLUMNS = 'id, project_id, duration, description, date';
 /** A tenth of the logs are of one person, the others of a thousand. */
 const PERSON = `case when hashtext(id::text) % 10 = 0 then 'busy' else (hashint4(hashtext(id::text)) & 2147483647) % 1000 || '' end`;
+/** The expression that 0.3 indexed, with date and id. */
+const VALUE_OF_0_3 = `(case when octet_length(attributes ->> 'person') <= 1020 then attributes -> 'person' end)`;
 const MONTH = `and log.date between '2020-03-01' and '2020-03-31'`;
 
 /** The statements of the service for the logs of a condition. */
@@ -79,14 +81,14 @@ async function measureReads(): Promise<void> {
      select ${COLUMNS}, jsonb_build_object('person', ${PERSON}, 'billable', true)
        from (${logsQuery(logs).replace('$1', '1').replace('$2', String(logs))}) logs`,
   );
-  await client.query(`create index on time_logs ((attributes -> 'person'), date, id)`);
+  await client.query(`create index on time_logs (${VALUE_OF_0_3}, date, id)`);
   await client.query('vacuum analyze');
   console.log(`| ${logs} logs | ms | ms with 0.3's index | × | at most |\n|---|---|---|---|---|`);
   for (const [name, person, most, sql] of READS) {
     const value = JSON.stringify(person);
     const conditions = [
       `log.attributes @> '{"person":${value}}'::jsonb`,
-      `log.attributes -> 'person' = '${value}'::jsonb`,
+      `${VALUE_OF_0_3} = '${value}'::jsonb`,
     ];
     const times: number[][] = [[], []];
     const answers: unknown[] = [];
