@@ -38,10 +38,15 @@ interface Body {
 const database = useTestDatabase();
 const inFolder = useFolder('time-logs-bound-');
 let url: string;
-let service: ServiceHere;
+let service: ServiceHere | undefined;
 let settings: Record<string, string>;
 let [ada, adaAtLevel1, adaInOne, lost, boss, rounded, ofOtherType] = ['', '', '', '', '', '', ''];
 
+const restart = async (env: Record<string, string>) => {
+  await service?.end();
+  service = await startHere(env);
+  ({ url } = service);
+};
 /** Sends a request that the committed document does not describe. */
 async function send(
   token: string,
@@ -98,8 +103,7 @@ beforeAll(async () => {
        update access_tokens set bound = '{"attributes": {"level": "1"}, "projects": null}' where name = 'level=3'`,
     ),
   );
-  service = await startHere(settings);
-  ({ url } = service);
+  await restart(settings);
 });
 
 describe('a caller bound to a value of an attribute', () => {
@@ -364,8 +368,7 @@ it.each<[query: string, message: unknown]>([
 it('stores and shows nothing for a bound caller in a service without a schema', async () => {
   const own = await pathOf(boss, ADA);
   const before = await countOf();
-  await service.end();
-  ({ url } = await startHere({ DATABASE_URL: database.url }));
+  await restart({ DATABASE_URL: database.url });
   for (const [method, path, sent] of [
     ['POST', '', LOG],
     ['POST', '/batch', { timeLogs: [LOG] }],
@@ -381,4 +384,5 @@ it('stores and shows nothing for a bound caller in a service without a schema', 
     'unknown field: attributes',
   ]);
   expect([await countOf(), (await send(boss, 'GET', own)).status]).toEqual([before, 200]);
+  await restart(settings);
 });

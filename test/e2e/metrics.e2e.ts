@@ -155,6 +155,8 @@ describe('the metrics', () => {
   });
 
   it('have the connections to the database, without it too', async () => {
+    // The token of the scraper is known then.
+    await scrape();
     await missingDatabase(app, async () => {
       expect((await scrape()).get('database_pool_waiting_statements')).toBe(0);
     });

@@ -28,6 +28,9 @@ const OTHER_PROJECT = 'b0000000-0000-4000-8000-00000000000f';
 const { limits } = loadConfig({}, false);
 const NOT_FOUND = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
 
+/** The statements of the sweep, which begins by itself. */
+const OWN = /fold_time_log_counts|with expired as/;
+
 let app: TestApp;
 let client: ClientProxy;
 /** Statements that contain the text wait for their gates, which stand here in the order of their beginning. */
@@ -40,7 +43,7 @@ beforeAll(async () => {
   app = await startTestApp({ messagesUrl, limits: { ...limits, deadline: 60_000 } });
   client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
   end = aroundStatements(app.dataSource, async (sql, run) => {
-    if (held && sql.includes(held.text)) {
+    if (held && sql.includes(held.text) && !OWN.test(sql)) {
       const gate = newGate();
       held.gates.push(gate);
       await gate.opened;

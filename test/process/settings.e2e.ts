@@ -103,8 +103,9 @@ describe('the service with a schema of attributes', () => {
 
   const startWith = async (schema: string) => {
     const settings = { DATABASE_URL: database.url, ACCESS_TOKEN: DECLARED_TOKEN, ATTRIBUTES_SCHEMA: schema };
+    const next = await startHere(settings);
     await service?.end();
-    service = await startHere(settings);
+    service = next;
   };
   /** Sends a request that the committed document does not describe. */
   const send = (path: string, sent?: object) =>
