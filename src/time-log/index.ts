@@ -1,8 +1,7 @@
 export { type CallOptions, haveValues, requireAccess } from './application/access.js';
 export type { ChangeOptions, RecordOptions } from './application/change-options.js';
 export { TimeLogService } from './application/time-log.service.js';
-export { canonicalJson } from './domain/canonical-text.js';
-export { entityTagOf } from './domain/entity-tag.js';
+export { canonicalJson, entityTagOf } from './domain/fingerprints.js';
 export {
   type AttributeFilters,
   AttributeRules,

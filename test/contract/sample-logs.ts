@@ -5,7 +5,7 @@ import {
   type TimeLogValues,
   type TimeLogWrites,
 } from '../../src/time-log/index.js';
-import { fingerprintOf } from '../../src/time-log/domain/idempotency-key.js';
+import { fingerprintOf } from '../../src/time-log/domain/fingerprints.js';
 
 let lastId = 0x019c_1370_0000;
 

@@ -3,7 +3,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Request } from 'express';
 import { callerOf } from '../../../libs/auth/src/index.js';
 import { withinDeadline } from '../../../libs/strict-request/src/index.js';
-import { entityTagOf } from '../domain/entity-tag.js';
+import { entityTagOf } from '../domain/fingerprints.js';
 import type { TimeLogItem, TimeLogItems } from '../domain/time-log-item.js';
 import type { PageRequest, TimeLogFilter } from '../domain/time-log-query.js';
 import { createdAtOf, isoText, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';

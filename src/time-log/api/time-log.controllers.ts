@@ -26,7 +26,7 @@ import {
 } from '../../../libs/strict-request/src/index.js';
 import { CORRECT, READ, WRITE } from '../time-log.options.js';
 import { TimeLogService } from '../application/time-log.service.js';
-import { entityTagsIn } from '../domain/entity-tag.js';
+import { entityTagsIn } from '../domain/fingerprints.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import type { ChangeOptions } from '../application/change-options.js';

@@ -17,10 +17,8 @@ import {
   type TimeLogWrites,
   VERSION_EXCLUDED,
 } from '../domain/time-log.repository.js';
-import { ANY_VERSION, isVersionIn } from '../domain/entity-tag.js';
+import { ANY_VERSION, fingerprintOf, fingerprintOfAll, isVersionIn } from '../domain/fingerprints.js';
 import {
-  fingerprintOf,
-  fingerprintOfAll,
   type IdempotencyKey,
   type RequestKey,
   requestKeyOf,

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   type ErrorKind,
   type Fault,
@@ -6,8 +5,6 @@ import {
   throwFaults,
   validationError,
 } from '../../../libs/errors/src/domain-error.js';
-import { canonicalText } from './canonical-text.js';
-import { type FieldTable, normalizedValues, type TimeLogValues } from './time-log.js';
 import { textFault } from './time-log.rules.js';
 
 /** The error for a key that was used with other values. */
@@ -72,15 +69,4 @@ export function requireIdempotencyKey(key: unknown): void {
   const fault = textFault(caller);
   if (fault !== undefined) throwFaults([faultOf(NAME, caller, 'caller', `has a caller whose id ${fault}`)]);
   throwFaults([idempotencyKeyFault(text)]);
-}
-
-/** Returns the SHA-256 of the values that were sent for a log, in hex. */
-export function fingerprintOf(values: TimeLogValues, fields?: FieldTable): string {
-  return hash('sha256', canonicalText(normalizedValues(values, fields), fields));
-}
-
-/** Returns the same of a batch. It depends on the order, and no single log has it. */
-export function fingerprintOfAll(batch: readonly TimeLogValues[]): string {
-  const texts = batch.map((values) => canonicalText(normalizedValues(values)));
-  return hash('sha256', JSON.stringify(['batch', ...texts]));
 }
