@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type NewTimeLog,
@@ -9,6 +13,8 @@ import {
 } from '@time-logs/client';
 import { expectedLog } from '../support/expected-logs.js';
 import { useTestApp } from '../support/test-app.js';
+import { environment } from '../support/environment.js';
+import { useFolder } from '../support/fixtures.js';
 
 const app = useTestApp();
 let client: TimeLogClient;
@@ -226,5 +232,34 @@ describe('the client and the service', () => {
     });
     const elsewhere = new TimeLogClient({ baseUrl: `${app.url}/elsewhere`, token: app.token });
     expect(await failure(elsewhere.listPage())).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+  });
+});
+
+const PROGRAM = join(import.meta.dirname, '../../libs/time-log-client/examples/import-csv.mjs');
+
+describe('the import of a CSV file by the client', () => {
+  const inFolder = useFolder('import-csv-');
+
+  const run = async (rows: readonly string[], token = app.token) => {
+    await writeFile(inFolder('rows.csv'), ['projectId,date,duration,description', ...rows, ''].join('\n'));
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, inFolder('rows.csv')], {
+      env: environment({ TIME_LOGS_URL: app.url, TIME_LOGS_TOKEN: token }),
+    });
+    return stdout;
+  };
+
+  it('records each row once, however often it runs, also of a longer file and with another token', async () => {
+    const project = randomUUID().toUpperCase();
+    const row = (index: number) =>
+      `${project},2026-01-${10 + (index % 20)},0.25,"Review", part ${index % 700}`;
+    const rows = Array.from({ length: 1_500 }, (_, index) => row(index));
+    expect(await run(rows)).toBe('recorded 1500 of 1500 rows\n');
+    expect(await run(rows)).toBe('recorded 0 of 1500 rows\n');
+    const { token } = await app.tokens.create({
+      name: 'another',
+      scopes: ['time-logs:read', 'time-logs:write'],
+    });
+    expect(await run([row(0), ...rows], token)).toBe('recorded 1 of 1501 rows\n');
+    expect(await totalOf(project)).toBe(1_501);
   });
 });

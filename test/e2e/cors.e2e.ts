@@ -119,13 +119,6 @@ describe('with CORS_ORIGINS=*', () => {
       expect([answer.status, corsOf(answer.headers)]).toEqual([status, readable]);
     }
   });
-
-  it('answers every preflight, and no OPTIONS that is none', async () => {
-    const { status, headers } = await send(app, TIME_LOGS, preflight('https://any.example'));
-    expect([status, corsOf(headers)]).toEqual([204, { ...readable, ...PREFLIGHT_HEADERS }]);
-    const plain = await send(app, TIME_LOGS, { method: 'OPTIONS', headers: { authorization: undefined } });
-    expect(outcome(plain)).toEqual(REFUSED.unauthorized);
-  });
 });
 
 describe('without CORS_ORIGINS', () => {

@@ -138,13 +138,8 @@ describe('the metrics', () => {
     expect(added.filter((sample) => !/^(nodejs|process)_/.test(sample))).toEqual([]);
   });
 
-  it.each([
-    ['without a key', () => ({})],
-    ['with a key', () => ({ 'idempotency-key': randomBytes(9).toString('hex') })],
-  ])('tell how many logs %s were committed together, and how long each waited', async (_what, headers) => {
-    const growth = await growthDuring(() =>
-      Promise.all(Array.from({ length: 60 }, () => create(app, LOG, headers()))),
-    );
+  it('have how many logs were committed together, and how long each waited', async () => {
+    const growth = await growthDuring(() => Promise.all(Array.from({ length: 60 }, () => create(app, LOG))));
     expect(growth[requests('POST', TIME_LOGS, 201)]).toBe(60);
     expect(growth.time_log_write_batch_size_sum).toBe(60);
     const commits = growth.time_log_write_batch_size_count!;

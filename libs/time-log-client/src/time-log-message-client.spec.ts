@@ -80,21 +80,6 @@ async function failure(call: Promise<unknown>): Promise<TimeLogError> {
 }
 
 describe('the client over messages', () => {
-  it('records a log with the token and a generated key', async () => {
-    const { client, proxy } = clientOf(recorded);
-    expect(await client.record(LOG)).toEqual(RECORDED);
-    expect(proxy.sent).toEqual([
-      {
-        pattern: 'time-log.record.v1',
-        data: {
-          accessToken: 'secret',
-          idempotencyKey: expect.stringMatching(/^[0-9a-f]{32}$/),
-          timeLog: LOG,
-        },
-      },
-    ]);
-  });
-
   it.each([
     ['does not reply within 10 s', silent],
     ['completes without a reply', closed],
@@ -142,19 +127,6 @@ describe('the client over messages', () => {
     controller.abort(new Error('no longer needed'));
     expect(await call).toMatchObject({ code: 'ABORTED', cause: new Error('no longer needed') });
     expect(proxy.waiting).toBe(0);
-  });
-
-  it('lists a page by the defined values of the filter', async () => {
-    const page = { data: [RECORDED], meta: { total: 1, page: 2, limit: 50 } };
-    const { client, proxy } = clientOf(answered({ success: true, ...page }));
-    const projectId = ['a', 'b'];
-    expect(await client.listPage({ projectId, from: '2026-01-01', to: undefined, page: 2 })).toEqual(page);
-    expect(proxy.sent).toMatchObject([
-      {
-        pattern: 'time-log.list.v1',
-        data: { accessToken: 'secret', query: { projectId: 'a,b', from: '2026-01-01', page: 2 } },
-      },
-    ]);
   });
 
   it('returns totals by the defined values of the filter', async () => {

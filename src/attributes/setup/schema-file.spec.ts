@@ -78,6 +78,23 @@ describe('a file with a schema', () => {
       { a: [] },
       { a: '' },
     ],
+    [
+      'every keyword',
+      {
+        allOf: [{ minProperties: 1 }],
+        oneOf: [{ required: ['a'] }, { required: ['b'] }],
+        propertyNames: { pattern: '^[ab]$', minLength: 1, maxLength: 1, format: 'regex' },
+        patternProperties: { '^b': { minimum: 1, maximum: 9, exclusiveMinimum: 0, exclusiveMaximum: 10 } },
+        dependentRequired: { a: [] },
+        dependentSchemas: { a: { maxProperties: 1 } },
+        properties: {
+          a: { prefixItems: [true], items: true, contains: true, minContains: 0, maxContains: 9 },
+          c: { minItems: 0, maxItems: 1, unevaluatedItems: true },
+        },
+      },
+      { a: [1] },
+      { a: [1], b: 1 },
+    ],
     ['a schema that is a boolean', { properties: { a: false, b: true } }, { b: 1 }, { a: 1 }],
     ['an enum without values', { properties: { a: { enum: [] } } }, {}, { a: 1 }],
     [

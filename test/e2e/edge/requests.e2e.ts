@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { authorized, edgeApp, exchange, expectCommon, expectRefusal, REFUSED } from '../../support/edge.js';
 import { answersIn, rawRequest, sendRaw } from '../../support/raw-http.js';
@@ -161,6 +163,14 @@ describe('connections', () => {
       get('/nowhere', 'three') +
       get('/livez', 'four', 'Connection: close');
     expect(namesIn(await sendRaw(app.port, text))).toEqual(['200 one', '201 two', '404 three', '200 four']);
+  });
+
+  it('that a client has closed on its side get the answers', async () => {
+    const client = connect({ port: app.port, host: '127.0.0.1', allowHalfOpen: true });
+    client.end(
+      get(TIME_LOGS, 'one') + post(JSON.stringify(LOG), 'X-Request-Id: two') + get('/livez', 'three'),
+    );
+    expect(namesIn(await textOf(client))).toEqual(['200 one', '201 two', '200 three']);
   });
 
   it('carry no body in the refusal of HEAD', async () => {
