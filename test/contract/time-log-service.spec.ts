@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
-  type ChangeOptions,
   entityTagOf,
   normalizedValues,
   Period,
@@ -12,7 +11,7 @@ import {
   type TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
 import { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
-import { ALL_PROJECTS, useStore } from '../support/storage.js';
+import { useStore } from '../support/storage.js';
 
 const values = {
   projectId: 'AAAAAAAA-0000-0000-0000-000000000001',
@@ -21,7 +20,6 @@ const values = {
   date: '2026-01-31',
 };
 const everything = { period: Period.of() };
-const NOT_FOUND = { code: 'NOT_FOUND', message: 'there is no time log with this id' };
 const OTHER = 'bbbbbbbb-0000-0000-0000-000000000001';
 
 /** Increasing ids. */
@@ -132,43 +130,5 @@ describe('TimeLogService', () => {
       ifMatch: tag === undefined ? tag : [tag, entityTagOf(log)],
     });
     expect(await patched.catch((error: unknown) => error)).toMatchObject(outcome);
-  });
-
-  it.each<[string, (id: string, options: ChangeOptions) => Promise<unknown>]>([
-    ['correct', (id, options) => service.correct(id, { ...values, duration: 9 }, options)],
-    ['delete', (id, options) => service.delete(id, options)],
-  ])('looks again if a log changes before %s compares it', async (method, change) => {
-    const log = await service.record(values);
-    const tag = entityTagOf(log);
-    const get = repository.get.bind(repository);
-    /** Changes the log after it was read, as another caller may. */
-    const meanwhile = (corrections: number) =>
-      jest.spyOn(repository, 'get').mockImplementation(async (...query) => {
-        const found = await get(...query);
-        if (corrections-- > 0)
-          await repository.correct(
-            TimeLog.record({ ...values, duration: 100 + corrections }, log.id),
-            ALL_PROJECTS,
-          );
-        return found;
-      });
-    meanwhile(1);
-    await expect(change(log.id, { ifMatch: [tag] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
-    meanwhile(6);
-    await expect(change(log.id, { ifNoneMatch: ['"x"'] })).rejects.toMatchObject({
-      code: 'SERVICE_UNAVAILABLE',
-    });
-    meanwhile(1);
-    const excluded = entityTagOf(TimeLog.record({ ...values, duration: 100 }, log.id));
-    await repository.correct(TimeLog.record({ ...values, duration: 200 }, log.id), ALL_PROJECTS);
-    await expect(change(log.id, { ifNoneMatch: [excluded] })).rejects.toMatchObject({
-      code: 'PRECONDITION_FAILED',
-      message: expect.stringMatching(/^If-None-Match excludes/) as unknown,
-    });
-    meanwhile(5);
-    await change(log.id, { ifNoneMatch: [tag] });
-    jest.restoreAllMocks();
-    const left = await service.get(log.id).catch((error: unknown) => error);
-    expect(left).toMatchObject(method === 'delete' ? NOT_FOUND : { duration: 9 });
   });
 });

@@ -189,6 +189,23 @@ describe('backup and restore by DATABASE_URL', () => {
     expect(await filesOf(file)).toEqual([]);
   });
 
+  it.each(['backup', 'counts'] as const)('where row security hides rows, %s refuses', async (command) => {
+    const [url, file] = [await migrated(), fresh()];
+    await withSql(url, async (sql) => {
+      await addRows(sql, 1, 3);
+      await sql.query(`create policy small on time_logs using (duration < 2);
+        alter table time_logs enable row level security, force row level security`);
+    });
+    expect(await run(command, [command === 'backup' ? file : 'verify'], { DATABASE_URL: url })).toEqual(
+      refused(
+        expect.stringMatching(
+          /^row security would hide rows of time_logs from the role test_\w+: use a role with bypassrls in DATABASE_URL, .*\n$/,
+        ),
+      ),
+    );
+    expect(await filesOf(file)).toEqual([]);
+  });
+
   /** Does something while what runs on a database waits for a lock that another session holds. */
   const whileItWaits = <Running extends Promise<unknown>>(
     url: string,
