@@ -214,25 +214,6 @@ describe('the client and the service', () => {
     await followed([first]);
     expect([...copy.keys()]).toEqual([first]);
   });
-
-  it('agree on what is wrong', async () => {
-    const requestId = expect.stringMatching(/^[0-9a-f]{32}$/);
-    expect(await failure(client.record({ ...newLog(), duration: 0 }))).toMatchObject({
-      code: 'VALIDATION_ERROR',
-      status: 400,
-      message: 'duration must be a positive number',
-      requestId,
-      isOutcomeUnknown: false,
-    });
-    const stranger = new TimeLogClient({ baseUrl: app.url, token: 'tl_unknown' });
-    expect(await failure(stranger.record(newLog()))).toMatchObject({
-      code: 'UNAUTHORIZED',
-      status: 401,
-      requestId,
-    });
-    const elsewhere = new TimeLogClient({ baseUrl: `${app.url}/elsewhere`, token: app.token });
-    expect(await failure(elsewhere.listPage())).toMatchObject({ code: 'NOT_FOUND', status: 404 });
-  });
 });
 
 const PROGRAM = join(import.meta.dirname, '../../libs/time-log-client/examples/import-csv.mjs');

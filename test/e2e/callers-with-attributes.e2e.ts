@@ -78,6 +78,17 @@ const create = (token: string, attributes?: unknown, values = {}) =>
   send(token, 'POST', '', { ...LOG, ...values, attributes });
 const pathOf = async (...created: Parameters<typeof create>) => `/${(await create(...created)).body.data.id}`;
 const attributesOf = async (path: string) => (await send(boss, 'GET', path)).body.data.attributes;
+/** Requests of each kind, on a log and on all. */
+const requestsOn = (own: string, log: object = LOG) =>
+  [
+    ['POST', '', log],
+    ['POST', '/batch', { timeLogs: [log] }],
+    ['PUT', own, log],
+    ['PATCH', own, { duration: 2 }],
+    ['PATCH', own, { attributes: null }],
+    ['DELETE', own],
+    ...['', '/totals', '/export', own].map((read) => ['GET', read] as const),
+  ] as const;
 const countOf = async () => (await send(boss, 'GET', '?limit=1')).body.meta.total;
 
 beforeAll(async () => {
@@ -316,19 +327,9 @@ it('obeys both bounds together', async () => {
 it('refuses a caller that is bound to an attribute without a filter, and stores nothing', async () => {
   const own = await pathOf(boss, ADA);
   const before = await countOf();
-  for (const attributes of [undefined, {}, ADA]) {
-    const log = { ...LOG, attributes };
-    for (const [method, path, sent] of [
-      ['POST', '', log],
-      ['POST', '/batch', { timeLogs: [log] }],
-      ['PUT', own, log],
-      ['PATCH', own, { attributes: attributes ?? null }],
-    ] as const)
-      expect([path, await outcome(lost, method, path, sent)]).toEqual([path, NOT_DECLARED]);
-  }
-  for (const path of ['', '/totals', '/export', own])
-    expect([path, await outcome(lost, 'GET', path)]).toEqual([path, NOT_DECLARED]);
-  expect(await outcome(lost, 'DELETE', own)).toEqual(NOT_DECLARED);
+  for (const attributes of [undefined, {}, ADA])
+    for (const [method, path, sent] of requestsOn(own, { ...LOG, attributes }))
+      expect([method, path, await outcome(lost, method, path, sent)]).toEqual([method, path, NOT_DECLARED]);
   expect((await send(lost, 'GET', '/events')).status).toBe(403);
   expect([await countOf(), await attributesOf(own)]).toEqual([before, ADA]);
 });
@@ -369,14 +370,7 @@ it('stores and shows nothing for a bound caller in a service without a schema', 
   const own = await pathOf(boss, ADA);
   const before = await countOf();
   await restart({ DATABASE_URL: database.url });
-  for (const [method, path, sent] of [
-    ['POST', '', LOG],
-    ['POST', '/batch', { timeLogs: [LOG] }],
-    ['PUT', own, LOG],
-    ['PATCH', own, { duration: 2 }],
-    ['DELETE', own],
-    ...['', '/totals', '/export', own].map((read) => ['GET', read] as const),
-  ] as const)
+  for (const [method, path, sent] of requestsOn(own))
     expect([method, path, await outcome(ada, method, path, sent)]).toEqual([method, path, NOT_DECLARED]);
   expect((await send(ada, 'GET', '/events')).status).toBe(403);
   expect(await outcome(ada, 'POST', '', { ...LOG, attributes: ADA })).toEqual([

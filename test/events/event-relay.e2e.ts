@@ -161,21 +161,6 @@ describe('the relay', () => {
     expect(host.lines).toEqual(['events wait for memory: it is full', 'events go to memory again']);
   });
 
-  it('publishes one event after a failure, and all others when it is confirmed', async () => {
-    const { sink, host } = await startWithOne();
-    sink.fault = 'it is full';
-    await record(host);
-    await eventually(() => expect(host.lines).toHaveLength(1));
-    sink.most = { ofProject: 0, inAll: 0 };
-    const { connections } = sink;
-    await Promise.all(Array.from({ length: 20 }, () => record(host)));
-    await eventually(() => expect(sink.connections).toBeGreaterThan(connections + 1));
-    expect(sink.most.inAll).toBe(1);
-    sink.fault = undefined;
-    await arrived(sink, 22);
-    expect(sink.most.inAll).toBeGreaterThan(1);
-  });
-
   it('saves how far it got, never ahead of an event that is not confirmed', async () => {
     const { sink, host } = await startNew();
     const before = await record(host);

@@ -9,7 +9,6 @@ import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database/setup/index.js';
 import { migrations } from '../../src/app.module.js';
 import { TimeLogCounts, timeLogMigrations } from '../../src/time-log/index.js';
-import { expectedItem, type Made } from '../support/expected-logs.js';
 import { runHere, type ServiceHere, startHere } from '../support/service-here.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
@@ -96,24 +95,6 @@ describe('a database of version 0.3', () => {
     for (const [project, total] of Object.entries(contents.perProject)) {
       expect(await send(`?projectId=${project}&limit=1`)).toMatchObject({ meta: { total } });
     }
-  });
-
-  it('lists every log once, in the order of its table', async () => {
-    const listed: unknown[] = [];
-    for (let page = 1; page <= Math.ceil(contents.total / 50); page++) {
-      listed.push(...((await send(`?page=${page}`)) as { data: unknown[] }).data);
-    }
-    const rows = await owner.query<
-      (Made & { projectId: string; attributes: Record<string, unknown> | null })[]
-    >(
-      `select id, project_id as "projectId", duration::float8 as duration, description, attributes,
-                to_char(to_timestamp(('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)
-                          at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
-           from time_logs order by date desc, id desc`,
-    );
-    expect(listed).toEqual(
-      rows.map(({ attributes, ...row }) => expectedItem({ ...row, ...(attributes && { attributes }) }, row)),
-    );
   });
 
   it('returns every log in its feed in the same order, then accepts new ones, and counts them', async () => {

@@ -67,29 +67,27 @@ describe('a file with a schema', () => {
       { a: 1 },
     ],
     [
-      'unevaluatedProperties',
-      { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
-      { a: 1 },
-      { b: 1 },
-    ],
-    [
-      'several types',
-      { properties: { a: { type: ['string', 'array'], minLength: 1 } } },
-      { a: [] },
-      { a: '' },
-    ],
-    [
       'every keyword',
       {
+        ...{
+          $schema: 'https://json-schema.org/draft/2020-12/schema',
+          $comment: '',
+          title: '',
+          description: '',
+        },
+        examples: [{ nullable: true }],
         allOf: [{ minProperties: 1 }],
         oneOf: [{ required: ['a'] }, { required: ['b'] }],
         propertyNames: { pattern: '^[ab]$', minLength: 1, maxLength: 1, format: 'regex' },
         patternProperties: { '^b': { minimum: 1, maximum: 9, exclusiveMinimum: 0, exclusiveMaximum: 10 } },
         dependentRequired: { a: [] },
         dependentSchemas: { a: { maxProperties: 1 } },
+        unevaluatedProperties: false,
         properties: {
           a: { prefixItems: [true], items: true, contains: true, minContains: 0, maxContains: 9 },
           c: { minItems: 0, maxItems: 1, unevaluatedItems: true },
+          d: { type: ['string', 'null'], readOnly: true, writeOnly: true, deprecated: true },
+          e: { contentEncoding: 'base64', contentMediaType: 'application/json', contentSchema: true },
         },
       },
       { a: [1] },
@@ -130,28 +128,6 @@ describe('a file with a schema', () => {
       { properties: { a: { $ref: '#' } }, maxProperties: 1 },
       { a: {} },
       { a: { b: 1, c: 1 } },
-    ],
-    [
-      'annotations',
-      {
-        $schema: 'https://json-schema.org/draft/2020-12/schema',
-        $comment: '',
-        title: '',
-        description: '',
-        examples: [{ nullable: true }],
-        properties: {
-          a: {
-            ...{ type: 'string', readOnly: true, writeOnly: true, deprecated: true },
-            ...{
-              contentEncoding: 'base64',
-              contentMediaType: 'application/json',
-              contentSchema: { type: 'null' },
-            },
-          },
-        },
-      },
-      { a: '' },
-      { a: 1 },
     ],
     [
       'names of the prototype of objects',
