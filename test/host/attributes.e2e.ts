@@ -222,11 +222,12 @@ describe('a host with filters by attributes', () => {
   const NOT_ALLOWED = { error: 'FORBIDDEN', message: 'the token does not allow this attribute' };
   const bound = { caller: { attributes: { userId: 'ada' } } };
   const seen: unknown[] = [];
-  let replaced: Record<string, unknown> | undefined;
+  /** The attributes that the hook returns in place of those that were sent. */
+  let replaced: Record<string, unknown> | null | undefined;
   const hooks: TimeLogHooks = {
     before: ({ values }) => {
       seen.push(values?.attributes);
-      return values && replaced ? { ...values, attributes: replaced } : undefined;
+      return values && replaced !== undefined ? { ...values, attributes: replaced ?? undefined } : undefined;
     },
   };
   let timeLogs: TimeLogService;
@@ -288,5 +289,8 @@ describe('a host with filters by attributes', () => {
         await expect(change).rejects.toMatchObject({ code: 'FORBIDDEN', message: NOT_ALLOWED.message });
     }
     expect(await timeLogs.get(own.id, bound)).toEqual(own);
+    // If it returns none, those that were sent stay.
+    replaced = null;
+    expect((await timeLogs.record(sent)).attributes).toEqual(sent.attributes);
   });
 });

@@ -1,5 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { ConflictException, Controller, Get, Module, Req, UseFilters, UseGuards } from '@nestjs/common';
+import {
+  ConflictException,
+  Controller,
+  Get,
+  Module,
+  Param,
+  Req,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -12,7 +21,7 @@ import {
   Scopes,
   TokenVerifier,
 } from '../../libs/auth/src/hosts.js';
-import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
+import { DomainError, DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { timeLogMigrations } from '../../src/time-log/index.js';
 import { tcpClient } from '../messages/test-clients.js';
@@ -47,6 +56,13 @@ class ApprovalsController {
   @Scopes(['approvals:read'])
   mine(@Req() request: object): object {
     return { of: callerOf(request)?.id };
+  }
+
+  @Get('filtered/:error')
+  @UseFilters(DomainErrorFilter)
+  filtered(@Param('error') error: string): never {
+    if (error === 'ours') throw new DomainError('NOT_FOUND', 'there is no approval');
+    throw new ConflictException('a conflict of the host');
   }
 
   @MessagePattern('mine')
@@ -132,6 +148,14 @@ describe('a host with routes of its own, whose callers have tokens', () => {
     ]);
     expect(await send('/approvals')).toEqual([409, { host: 'a conflict of the host' }]);
     expect(await send('/nowhere')).toEqual([404, { host: 'Cannot GET /internal/nowhere' }]);
+  });
+
+  it('answers on its own routes our errors by our filter, and others by its own', async () => {
+    expect(await send('/approvals/filtered/ours')).toEqual([
+      404,
+      refusal('NOT_FOUND', 'there is no approval'),
+    ]);
+    expect(await send('/approvals/filtered/other')).toEqual([409, { host: 'a conflict of the host' }]);
   });
 
   it('guards a route of its own', async () => {
