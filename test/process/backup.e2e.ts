@@ -1,4 +1,5 @@
 import { access, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
@@ -6,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run, startHere } from '../support/service-here.js';
+import { createFile } from '../../src/commands/new-file.js';
 import { openDatabase } from '../../src/database/setup/index.js';
 import { useFolder } from '../support/fixtures.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
@@ -295,6 +297,15 @@ describe('the command lines', () => {
       refused(`${file} exists already: give the backup another name\n`),
     );
     expect(await readFile(file, 'utf8')).toBe('precious');
+  });
+
+  it('leave no part of a file on a full disk', async () => {
+    const file = fresh();
+    const full = Object.assign(new Error('write'), { code: 'ENOSPC' });
+    await expect(createFile(file, () => Promise.reject(full))).rejects.toThrow(
+      `there is no room for ${file} (ENOSPC), and nothing was saved: free space in ${dirname(file)}, or name a file on another disk`,
+    );
+    await expect(access(`${file}.part`)).rejects.toThrow('ENOENT');
   });
 
   it('refuse a damaged file in one line, and do not even make the directory of the database', async () => {
