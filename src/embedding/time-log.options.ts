@@ -45,5 +45,8 @@ export interface TimeLogModuleParts {
   readonly routes?: EnabledRoutes | undefined;
 }
 
+/** The result of a factory: it cannot return the options that Nest needs before. */
+export type FactoryResult = TimeLogFactoryOptions & { readonly [Name in keyof TimeLogModuleParts]?: never };
+
 /** The options of `TimeLogModule.forRoot`. */
 export type TimeLogModuleOptions = TimeLogFactoryOptions & TimeLogModuleParts;

@@ -1,5 +1,6 @@
 import {
   type CanActivate,
+  type ConfigurableModuleAsyncOptions,
   ConfigurableModuleBuilder,
   type DynamicModule,
   Inject,
@@ -17,7 +18,11 @@ import { HookedWrites } from '../embedding/hooks/hooked-writes.js';
 import type { TimeLogHooks } from '../embedding/hooks/time-log-hooks.js';
 import { type OpenApiPaths, openApiPaths } from '../embedding/open-api-paths.js';
 import { TimeLogHealth } from '../embedding/time-log-health.js';
-import type { TimeLogFactoryOptions, TimeLogModuleParts } from '../embedding/time-log.options.js';
+import type {
+  FactoryResult,
+  TimeLogFactoryOptions,
+  TimeLogModuleParts,
+} from '../embedding/time-log.options.js';
 import { WRAP_WRITES, type WrapWrites } from './application/change-options.js';
 import { AttributeRules } from './domain/attribute-rules.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
@@ -60,6 +65,12 @@ export class TimeLogModule extends ConfigurableModuleClass {
     private readonly attributes: AttributeRules,
   ) {
     super();
+  }
+
+  static override forRootAsync(
+    options: ConfigurableModuleAsyncOptions<FactoryResult> & TimeLogModuleParts,
+  ): DynamicModule {
+    return super.forRootAsync(options);
   }
 
   /**

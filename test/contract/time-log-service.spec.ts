@@ -56,6 +56,16 @@ describe('TimeLogService', () => {
     });
   });
 
+  it.each(['projects', 'attributes'])(
+    'fails for a caller whose %s are null, as databases return them',
+    async (name) => {
+      await service.record(values);
+      const caller = { [name]: null };
+      await expect(service.list({}, {}, { caller })).rejects.toThrow('null');
+      await expect(service.record(values, { caller })).rejects.toThrow('null');
+    },
+  );
+
   it('iterates over all logs, or project by project, newest date first', async () => {
     const [one, other] = [values.projectId.toLowerCase(), OTHER];
     const added = ['2026-01-01', '2026-01-03', '2026-01-02'].flatMap((date) =>

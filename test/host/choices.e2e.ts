@@ -213,9 +213,10 @@ describe('a host that chooses', () => {
     });
 
     it('answers errors of its guard and its caller, and logs those that it has to correct', async () => {
-      const callers: Readonly<Record<string, () => Caller | undefined>> = {
+      const callers: Readonly<Record<string, () => Caller | null | undefined>> = {
         bound: () => ({ ...anybody(), projects: Array.from({ length: 101 }, () => randomUUID()) }),
         nameless: () => undefined,
+        unknown: () => null,
         broken: () => {
           throw new TypeError('no connection');
         },
@@ -231,6 +232,7 @@ describe('a host that chooses', () => {
       expect(await send('refused')).toEqual([403, refusal('FORBIDDEN', 'access is denied')]);
       const unauthorized = refusal('UNAUTHORIZED', 'valid credentials are required');
       expect(await send('nameless')).toEqual([401, unauthorized]);
+      expect(await send('unknown')).toEqual([401, unauthorized]);
       expect(await send('bound')).toMatchObject([200, { data: [] }]);
       expect(await send('broken')).toEqual([500, refusal('INTERNAL_ERROR', 'internal error')]);
       Logger.overrideLogger(false);

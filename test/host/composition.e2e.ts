@@ -19,6 +19,14 @@ const forRoot = (options: TimeLogModuleOptions = {}) => TimeLogModule.forRoot({ 
 const forRootAsync = (options: Options) =>
   TimeLogModule.forRootAsync({ useFactory: () => ({ caller }), ...options });
 
+/** Nest needs these options before it calls a factory, so their types refuse them there. */
+export const refused = {
+  // @ts-expect-error -- a guard that is dropped would let everybody pass
+  guard: () => TimeLogModule.forRootAsync({ useFactory: () => ({ guard: { canActivate: () => false } }) }),
+  // @ts-expect-error -- and nothing would be left out
+  routes: () => TimeLogModule.forRootAsync({ useFactory: () => ({ routes: { list: false } }) }),
+};
+
 class PartnerTimeLogModule extends TimeLogModule {}
 const partnerTimeLogs = PartnerTimeLogModule.forRoot({
   dataSource: 'partner',

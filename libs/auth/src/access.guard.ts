@@ -132,7 +132,7 @@ export class AccessGuard implements CanActivate {
     if (resolve === undefined) return true;
     const caller = await resolve(context);
     // Only the host knows its scheme.
-    if (caller === undefined) throw new DomainError('UNAUTHORIZED', 'valid credentials are required');
+    if (!caller) throw new DomainError('UNAUTHORIZED', 'valid credentials are required');
     const missing = this.missingScopes(storeCaller(context.getArgByIndex<object>(0), caller), context);
     if (missing !== undefined) throw insufficientScope(missing);
     return true;

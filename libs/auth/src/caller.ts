@@ -4,7 +4,9 @@ import { type Caller, type Stateful, STATE } from '../../strict-request/src/inde
 export type { Caller };
 
 /** A function that returns the caller of a request or message; undefined if it has none. */
-export type CallerResolver = (context: ExecutionContext) => Caller | undefined | Promise<Caller | undefined>;
+export type CallerResolver = (
+  context: ExecutionContext,
+) => Caller | null | undefined | Promise<Caller | null | undefined>;
 
 /** Returns the caller that a guard stored with a request or with the data of a message. */
 export function callerOf(requestOrData: object): Caller | undefined {

@@ -32,8 +32,8 @@ const ATTRIBUTE_NOT_DECLARED = 'the token is bound to an attribute that this ser
 /** Throws DomainError FORBIDDEN if a call is bound to attributes that logs have no filter of the same type for. */
 export function requireDeclared({ caller }: CallOptions, known: AttributeRules): void {
   const bound = caller?.attributes;
-  if (!bound || Object.entries(bound).every(([name, value]) => isOfType(value, known.filters.get(name))))
-    return;
+  const isDeclared = ([name, value]: [string, unknown]) => isOfType(value, known.filters.get(name));
+  if (bound === undefined || Object.entries(bound).every(isDeclared)) return;
   throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_DECLARED);
 }
 
@@ -46,7 +46,8 @@ export function accessTo(
   projectIds: readonly string[] | undefined,
   { caller: { projects: bound, attributes } = {} }: CallOptions,
 ): TimeLogAccess {
-  const projects = bound?.map((id) => id.toLowerCase());
+  // Null, which a host may have read from its database, fails: it must not mean all projects.
+  const projects = bound === undefined ? undefined : bound.map((id) => id.toLowerCase());
   if (projects && projectIds?.some((id) => !projects.includes(id)))
     throw new DomainError('FORBIDDEN', PROJECT_NOT_ALLOWED);
   return { projects, attributes };
