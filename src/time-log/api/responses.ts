@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import type { Request } from 'express';
 import { callerOf } from '../../../libs/auth/src/index.js';
 import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { entityTagOf } from '../domain/fingerprints.js';
@@ -213,7 +212,7 @@ export function pageLinks(
 }
 
 /** Returns the `Location` of a log that a request has created, relative to the path of the request. */
-export function locationOf({ originalUrl }: Pick<Request, 'originalUrl'>, id: string): string {
+export function locationOf({ originalUrl }: { readonly originalUrl: string }, id: string): string {
   const [path] = originalUrl.split('?', 1) as [string];
   const segment = path.slice(path.lastIndexOf('/') + 1);
   if (segment === '') return id;
