@@ -4,6 +4,7 @@ import type { TimeLogAccess, TimeLogFilter } from '../../time-log/domain/time-lo
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
 import {
+  collected,
   projectsOf,
   type MatchingLogs,
   matchingLogs,
@@ -118,7 +119,7 @@ export class TypeOrmExportRepository extends ExportRepository {
   /** Returns the SQL of logs that attributes select: they are collected first, and then sorted. */
   private matchingSource({ condition, parameters }: MatchingLogs): Source {
     return {
-      source: `select * from ${this.logs.database.table(TimeLog)} log where ${condition}`,
+      source: collected(this.logs.database.table(TimeLog), condition),
       parameters,
     };
   }

@@ -53,6 +53,14 @@ export function matchingLogs(
   return { condition: conditions.filter(Boolean).join(' and '), parameters, bind };
 }
 
+/**
+ * Returns the SQL of the logs of a condition on attributes, which are collected before they are sorted: if the
+ * planner overestimated their number, it would read all logs in order until enough match.
+ */
+export function collected(table: string, condition: string): string {
+  return `select * from ${table} log where ${condition} offset 0`;
+}
+
 /** Returns the projects that a filter selects within an access; null means all projects. */
 export function projectsOf(
   { projectIds }: TimeLogFilter,

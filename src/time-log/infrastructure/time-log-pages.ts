@@ -2,7 +2,13 @@ import { type Database, PreparedStatement, type TextRow, TextStatement } from '.
 import type { PageRequest } from '../domain/time-log-query.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
-import { projectsOf, attributeCondition, matchingLogs, type MatchingLogs } from './time-log-conditions.js';
+import {
+  attributeCondition,
+  collected,
+  matchingLogs,
+  type MatchingLogs,
+  projectsOf,
+} from './time-log-conditions.js';
 import { type CostlyReads, maxMonthRows } from './costly-reads.js';
 import type { ReadFields, TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
@@ -59,15 +65,18 @@ export class TimeLogPages {
     const column = projects ? 'project_id, ' : '';
     const project = projects ? `${bind(projects[0]!)}::uuid, ` : '';
     const table = this.database.table(TimeLog);
+    // A row with the project, and not `project_id = …`, has the order of the index of projects alone.
+    const rest = `(${column}date, id) < (${project}${bind(date)}::date, ${bind(id)}::uuid)
+          and (${column}date) >= (${project}${bind(from)}::date)`;
+    const source = ofAttributes
+      ? `(${collected(table, `${ofAttributes} and ${rest}`)}) log`
+      : `${table} log where ${rest}`;
     const statement = new TextStatement(
-      // A row with the project, and not `project_id = …`, has the order of the index of projects alone.
-      `select ${this.rows.selection('log')} from ${table} log
-        where (${column}date, id) < (${project}${bind(date)}::date, ${bind(id)}::uuid)
-          and (${column}date) >= (${project}${bind(from)}::date)${ofAttributes ? ` and ${ofAttributes}` : ''}
+      `select ${this.rows.selection('log')} from ${source}
         order by ${projects ? 'log.project_id desc, ' : ''}log.date desc, log.id desc limit ${limit}`,
     );
     return this.database.read(table, this.costlyReads.limit, async (snapshot) => {
-      // Whatever the planner knows of the table. With attributes their own index is faster.
+      // Whatever the planner knows of the table.
       if (!ofAttributes) await snapshot.readByIndex();
       return snapshot.query(statement, parameters);
     });
