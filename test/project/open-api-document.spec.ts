@@ -17,6 +17,15 @@ const SECURITY_OF_OTHERS: Readonly<Record<string, object[]>> = {
   'get /readyz': [],
   'get /openapi.json': [],
 };
+const FURTHER_STATUSES: Readonly<Record<string, number[]>> = {
+  'post /api/v1/time-logs': [422],
+  'post /api/v1/time-logs/batch': [422],
+  'put /api/v1/time-logs/{id}': [412],
+  'patch /api/v1/time-logs/{id}': [412],
+  'delete /api/v1/time-logs/{id}': [412],
+  'get /api/v1/time-logs/events': [410],
+};
+
 /**
  * The keywords of schemas that openapi-generator, openapi-typescript, oapi-codegen, NSwag and Kiota take: some of
  * OpenAPI 3.0. With `const` of a boolean, for example, clients for Kotlin, PHP and Python do not run, and oapi-codegen
@@ -69,6 +78,23 @@ describe('the OpenAPI document', () => {
       ? [{ bearer: [`time-logs:${SCOPES[method]}`] }]
       : SECURITY_OF_OTHERS[name];
     expect(operation.security ?? openApiDocument.security).toEqual(security);
+  });
+
+  it.each(operations)('has every status that follows from what it asks for: %s', (name, operation) => {
+    const [asked] = (operation.security ?? openApiDocument.security) as { readonly bearer: string[] }[];
+    const [success] = Object.keys(operation.responses).map(Number);
+    const statuses = [
+      ...[success, 400, 408, 417, 431],
+      ...(asked ? [401] : []),
+      ...(asked && asked.bearer.length > 0 ? [403] : []),
+      ...(name.includes('{') ? [404] : []),
+      ...(operation.requestBody ? [413, 415] : []),
+      ...(name.includes(' /api/') ? [429] : []),
+      ...(/livez|openapi/.test(name) ? [] : [500, 503]),
+      ...(FURTHER_STATUSES[name] ?? []),
+    ].toSorted();
+    expect(success).toBeLessThan(300);
+    expect(Object.keys(operation.responses).map(Number)).toEqual(statuses);
   });
 
   it.each(schemasIn(openApiDocument))('has only what generators of clients take: %s', (_place, schema) => {
