@@ -16,7 +16,7 @@ const FIRST_FIELDS = ['projectId', 'duration', 'description', 'date'];
  * of version 0.1 come first, without names. Later fields follow with their names, only if they differ from their
  * defaults, so that retries work across an upgrade.
  */
-export function canonicalText(values: AllTimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
+function canonicalText(values: AllTimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
   const parts: unknown[] = [];
   for (const name in fields) {
     const value = values[name as keyof typeof TIME_LOG_FIELDS];
