@@ -12,6 +12,7 @@ const PROJECT = join(import.meta.dirname, '..', '..');
 const MAX_REQUESTS = 20;
 const TOKEN = 'x'.repeat(40);
 const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+const CREATE = { method: 'POST', headers, body: JSON.stringify(LOG) };
 
 /** Returns the files that CONTRIBUTING lists after a title, such as "- `src/database/{database,outages}.ts`". */
 async function listed(title: string): Promise<string[]> {
@@ -29,6 +30,8 @@ describe('CONTRIBUTING lists the files whose code runs', () => {
 
   beforeAll(async () => {
     ({ url } = await startHere({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN }));
+    // A list has a log.
+    await fetch(`${url}${TIME_LOGS}`, CREATE);
     session.connect();
     await session.post('Profiler.enable');
     await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
@@ -48,7 +51,7 @@ describe('CONTRIBUTING lists the files whose code runs', () => {
   }
 
   it.each([
-    ['A create:', { method: 'POST', headers, body: JSON.stringify(LOG) }],
+    ['A create:', CREATE],
     ['A list:', { headers }],
   ])('%s', async (title, request) => {
     const expected = (await listed(title)).sort();
