@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Connection, type Listener } from './connection.js';
 import { FRESH_UUID } from './loads.js';
 
 /** One round of load on one program. */
@@ -30,97 +31,156 @@ export interface Outcome {
   readonly failures: Readonly<Record<string, number>>;
 }
 
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
+const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
+const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
+const END_OF_CHUNKS = Buffer.from('\r\n0\r\n\r\n');
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * One kept HTTP/1.1 connection with at most one request under way. By hand, because the load driver shares the
+ * machine with what it measures: node:http costs several times as much.
+ */
+class Connection {
+  private settle: ((outcome: number | string) => void) | undefined;
+  private status = 0;
+  private head: Buffer = NOTHING;
+  /** Bytes of the body that are still to come, Infinity if it comes in chunks; undefined while the head is. */
+  private missing: number | undefined;
+  /** The last bytes of a body in chunks. */
+  private tail: Buffer = NOTHING;
+
+  private constructor(private readonly socket: Socket) {
+    socket.on('data', (chunk: Buffer) => this.read(chunk));
+    socket.on('error', (error: NodeJS.ErrnoException) => this.fail(error.code ?? error.message));
+    socket.on('close', () => this.fail('closed'));
+  }
+
+  /** Opens a connection to loopback; rejects where nobody listens. */
+  static async open(port: number): Promise<Connection> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    await once(socket, 'connect');
+    return new Connection(socket);
+  }
+
+  /** Resolves with the status when the answer has come in whole, or with what is wrong with the connection. */
+  async send(request: Buffer): Promise<number | string> {
+    if (this.socket.destroyed) return 'closed';
+    return new Promise((resolve) => {
+      this.settle = resolve;
+      this.socket.write(request);
+    });
+  }
+
+  /** Ends the connection; a request that is under way is never answered. */
+  close(): void {
+    this.socket.removeAllListeners();
+    this.socket.on('error', () => undefined);
+    this.socket.destroy();
+  }
+
+  private read(chunk: Buffer): void {
+    if (this.missing === undefined) this.readHead(Buffer.concat([this.head, chunk]));
+    else this.readBody(chunk);
+  }
+
+  private readHead(bytes: Buffer): void {
+    const end = bytes.indexOf(END_OF_HEAD);
+    if (end < 0) {
+      this.head = bytes;
+      return;
+    }
+    const head = bytes.toString('latin1', 0, end);
+    const length = CONTENT_LENGTH.exec(head)?.[1];
+    if (length === undefined && !CHUNKED.test(head)) {
+      this.fail('answer of unknown length');
+      return;
+    }
+    this.status = Number(head.slice(9, 12));
+    this.missing = length === undefined ? Infinity : Number(length);
+    this.readBody(bytes.subarray(end + END_OF_HEAD.length));
+  }
+
+  private readBody(chunk: Buffer): void {
+    if (this.missing === Infinity) {
+      // A row of an export is never a lone zero.
+      this.tail = Buffer.concat([this.tail, chunk]).subarray(-END_OF_CHUNKS.length);
+      if (this.tail.equals(END_OF_CHUNKS)) this.complete();
+      return;
+    }
+    this.missing! -= chunk.length;
+    if (this.missing! < 0 || !this.settle) this.fail('more bytes than announced');
+    else if (this.missing === 0) this.complete();
+  }
+
+  private complete(): void {
+    const { settle, status } = this;
+    this.settle = this.missing = undefined;
+    this.head = this.tail = NOTHING;
+    settle!(status);
+  }
+
+  private fail(reason: string): void {
+    this.close();
+    this.settle?.(reason);
+  }
+}
+
 /** Keeps one request under way on each connection until the time is over, then waits for those under way. */
 async function drive(order: Order): Promise<Outcome> {
-  const round = new Round(order);
-  await round.connect();
+  const next = inTurn(order.requests);
+  const latencies: number[] = [];
+  const failures: Record<string, number> = {};
+  const note = (failure: string) => void (failures[failure] = (failures[failure] ?? 0) + 1);
+  /** When the request that is under way on each connection was sent. */
+  const sentAt = new Map<Connection, number>();
+  let isOver = false;
+  const work = async (connection: Connection) => {
+    while (!isOver) {
+      const sent = performance.now();
+      sentAt.set(connection, sent);
+      const outcome = await connection.send(next());
+      sentAt.delete(connection);
+      if (outcome === order.status) latencies.push(performance.now() - sent);
+      else note(typeof outcome === 'number' ? `status ${outcome}` : outcome);
+      if (typeof outcome === 'string') break;
+    }
+  };
+  const connections = await Promise.all(
+    Array.from({ length: order.connections }, () => Connection.open(order.port)),
+  );
   const start = performance.now();
-  await round.run();
-  const elapsed = performance.now() - start;
-  const { latencies, failures } = round;
-  const waits = round.close();
+  const working = Promise.all(connections.map(work));
+  await delay(order.seconds * 1_000);
+  isOver = true;
+  await Promise.race([working, delay(order.drainSeconds * 1_000)]);
+  const end = performance.now();
+  const waits = [...sentAt.values()].map((sent) => end - sent);
+  for (const connection of connections) connection.close();
   const sorted = Float64Array.from([...latencies, ...waits]).sort();
   return {
     answered: latencies.length,
     unfinished: waits.length,
-    perSecond: (sorted.length / elapsed) * 1_000,
+    perSecond: (sorted.length / (end - start)) * 1_000,
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     failures,
   };
 }
 
-class Round implements Listener {
-  #sent = 0;
-  /** Milliseconds. */
-  readonly latencies: number[] = [];
-  readonly failures: Record<string, number> = {};
-  /** With the places of FRESH_UUID, -1 where there is none. */
-  readonly #requests: readonly { readonly bytes: Buffer; readonly fresh: number }[];
-  readonly #connections = new Set<Connection>();
-  #isOver = false;
-  #finish: () => void = () => undefined;
-
-  constructor(private readonly order: Order) {
-    this.#requests = order.requests
-      .map((request) => Buffer.from(request))
-      .map((bytes) => ({ bytes, fresh: bytes.indexOf(FRESH_UUID) }));
-  }
-
-  async connect(): Promise<void> {
-    for (let i = 0; i < this.order.connections; i++) {
-      this.#connections.add(await Connection.open(this.order.port, this));
-    }
-  }
-
-  async run(): Promise<void> {
-    const finished = new Promise<void>((resolve) => (this.#finish = resolve));
-    for (const connection of this.#connections) this.#next(connection);
-    await delay(this.order.seconds * 1_000);
-    this.#isOver = true;
-    this.#finishWhereQuiet();
-    await Promise.race([finished, delay(this.order.drainSeconds * 1_000)]);
-  }
-
-  /** Closes all connections; returns how long each request that is still under way has waited. */
-  close(): number[] {
-    const waits = [...this.#connections].flatMap(({ waiting }) => waiting ?? []);
-    for (const connection of this.#connections) connection.close();
-    return waits;
-  }
-
-  answered(connection: Connection, status: number, milliseconds: number): void {
-    if (status === this.order.status) this.latencies.push(milliseconds);
-    else this.#note(`status ${status}`);
-    this.#next(connection);
-  }
-
-  failed(connection: Connection, reason: string): void {
-    this.#note(reason);
-    this.#connections.delete(connection);
-    if (this.#isOver) this.#finishWhereQuiet();
-  }
-
-  #next(connection: Connection): void {
-    if (this.#isOver) this.#finishWhereQuiet();
-    else connection.send(this.#request());
-  }
-
-  #request(): Buffer {
-    const { bytes, fresh } = this.#requests[this.#sent++ % this.#requests.length]!;
+/** Returns a function for the next request: FRESH_UUID in it is a new UUID each time. */
+function inTurn(requests: readonly string[]): () => Buffer {
+  const all = requests
+    .map((request) => Buffer.from(request))
+    .map((bytes) => ({ bytes, fresh: bytes.indexOf(FRESH_UUID) }));
+  let sent = 0;
+  return () => {
+    const { bytes, fresh } = all[sent++ % all.length]!;
     if (fresh < 0) return bytes;
     const request = Buffer.from(bytes);
     request.write(randomUUID(), fresh, 'latin1');
     return request;
-  }
-
-  #finishWhereQuiet(): void {
-    if ([...this.#connections].every(({ waiting }) => waiting === undefined)) this.#finish();
-  }
-
-  #note(failure: string): void {
-    this.failures[failure] = (this.failures[failure] ?? 0) + 1;
-  }
+  };
 }
 
 /** The value below which a share of the sorted numbers lies (nearest rank); NaN where there are none. */
