@@ -90,11 +90,11 @@ export class AccessGuard implements CanActivate {
     const decision = this.strategy!.decide(
       isMessage ? Credentials.ofMessage(input) : Credentials.ofRequest(input),
     );
-    if ('caller' in decision) return this.admit(decision, context);
-    return withinDeadline(input, decision).then((decided) => this.admit(decided, context));
+    if ('caller' in decision) return this.decideByToken(decision, context);
+    return withinDeadline(input, decision).then((decided) => this.decideByToken(decided, context));
   }
 
-  private admit({ error, caller: decided, info }: Decision, context: ExecutionContext): true {
+  private decideByToken({ error, caller: decided, info }: Decision, context: ExecutionContext): true {
     if (error) throw error as Error;
     // Undefined for a message, whose reply has no header for a challenge.
     const response = context.getType() === 'rpc' ? undefined : context.getArgByIndex<Response>(1);

@@ -10,7 +10,7 @@ import {
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import { type ExportFormat, formatFault } from '../domain/export.repository.js';
-import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
+import { TimeLogRoutes } from '../../time-log/api/time-log-routes.decorator.js';
 import { READ } from '../../time-log/time-log.options.js';
 import { filterIn, TimeLogFilterDto } from '../../time-log/api/list-time-logs.dto.js';
 import { type ExportedLogs, ExportService } from '../application/export.service.js';

@@ -6,7 +6,7 @@ import { DEFAULT_PAGE, pageLimitFault } from '../../time-log/domain/time-log-que
 import { projectIdsFault, projectIdsOf } from '../../time-log/domain/time-log.rules.js';
 import { lastEventIdFault, type TimeLogEvent } from '../domain/time-log-event.js';
 import { sendList } from '../../time-log/api/responses.js';
-import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
+import { TimeLogRoutes } from '../../time-log/api/time-log-routes.decorator.js';
 import { READ } from '../../time-log/time-log.options.js';
 import { LargeLists } from '../../time-log/api/large-requests.js';
 import { FeedService } from '../application/feed.service.js';

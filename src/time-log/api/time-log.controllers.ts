@@ -43,7 +43,7 @@ import {
   valuesOf,
 } from './time-log.dto.js';
 import { listJson, locationOf, logsJson, pageLinks, sendJson, sendList, sendLog } from './responses.js';
-import { TimeLogRoutes } from './time-log-routes.js';
+import { TimeLogRoutes } from './time-log-routes.decorator.js';
 
 /** Lists time logs. */
 @TimeLogRoutes()
@@ -214,7 +214,7 @@ export class GetTimeLogController {
   }
 }
 
-/** Returns the options for a change of a log, and notes the change for the access log. */
+/** Returns the options for a change of a log. Tells the access log before: with `503` it may have been made. */
 function changeOptionsOf(request: Request & Served, kind: 'correct' | 'delete', id: string): ChangeOptions {
   const state = request[STATE];
   state.change = { kind, id: id.toLowerCase() };

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { batchError, DomainError, type Fault, faultsAt } from '../../../libs/errors/src/domain-error.js';
-import { AttributeRules, type AttributeValues } from '../domain/attribute-rules.js';
+import { AttributeRules } from '../domain/attribute-rules.js';
 import {
   filterOf,
   MAX_PAGE_LIMIT,
@@ -256,7 +256,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
 
   /** Returns a new log of values. Checks them, and then the access. */
   private async newLog(values: TimeLogValues, options: CallOptions): Promise<NewLog> {
-    const attributes = await this.attributes.validate(values.attributes, boundIn(options));
+    const attributes = await this.attributes.validate(values.attributes, options.caller?.attributes);
     const log = TimeLog.record(values, this.ids.next(), attributes);
     requireDeclared(options, this.attributes);
     requireAccess([log], options);
@@ -268,7 +268,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const faults: Fault[] = [];
     const created: NewLog[] = [];
     for (const [index, values] of batch.entries()) {
-      const attributes = await this.attributes.validate(values.attributes, boundIn(options));
+      const attributes = await this.attributes.validate(values.attributes, options.caller?.attributes);
       const log = TimeLog.recordOrFaults(values, this.ids.next(), attributes);
       if (log instanceof TimeLog) created.push({ log, sent: withAttributes(values, attributes) });
       else faults.push(...faultsAt(`timeLogs[${index}]`, log));
@@ -289,7 +289,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: CallOptions,
   ): Promise<ConvertedAttributes> {
     if (attributes === stored) return { faults: [], output: stored };
-    return this.attributes.validate(attributes, boundIn(options));
+    return this.attributes.validate(attributes, options.caller?.attributes);
   }
 
   /** Replaces a log, which must still be the expected one. */
@@ -345,11 +345,6 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       }
     }
   }
-}
-
-/** Returns the values to which the caller of a call is bound. */
-function boundIn({ caller }: CallOptions): AttributeValues | undefined {
-  return caller?.attributes;
 }
 
 /** Throws DomainError PRECONDITION_FAILED if the options do not allow a change of this version. */

@@ -128,8 +128,8 @@ export abstract class TimeLogRepository {
 
   /**
    * Deletes the log with an id in lower case. Resolves when that is durable, with the deleted log, or undefined
-   * if there is none. Throws DomainError CONFLICT if tables of a host refer to it, and TIME_LOG_CHANGED like
-   * `correct`.
+   * if there is none. Throws DomainError CONFLICT if tables of a host refer to it, and TimeLogChangedError
+   * like `correct`.
    */
   abstract delete(
     id: string,

@@ -13,7 +13,7 @@ export class NotStoredError extends Error {
 
 /**
  * Returns an SQL condition that is true if `written` has this number of rows. It fails if a trigger dropped a log, so
- * that the statement stores nothing.
+ * that the statement stores nothing: the cast of the message to boolean raises the error.
  */
 export const allWritten = (count: string) => `(
   select case when n = ${count} then true

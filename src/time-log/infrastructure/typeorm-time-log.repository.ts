@@ -211,7 +211,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   private changed(within: Statements, logs = 1): void {
-    if (within === this.database) this.recorded();
+    if (logs > 0 && within === this.database) this.recorded();
     this.sweep.begin(logs);
   }
 }

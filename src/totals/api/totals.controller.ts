@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { pageLinks, sendJson } from '../../time-log/api/responses.js';
-import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
+import { TimeLogRoutes } from '../../time-log/api/time-log-routes.decorator.js';
 import { READ } from '../../time-log/time-log.options.js';
 import { criteriaOf } from '../../time-log/api/list-time-logs.dto.js';
 import { TotalsService } from '../application/totals.service.js';
