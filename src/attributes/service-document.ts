@@ -1,12 +1,16 @@
 import { filterParameters, jsonSchemaOf, requiresAttributes, withAttributes } from './attributes-document.js';
 import type { AttributesDefinition } from './schema-attributes.js';
 
+/** A reference, or another object. */
+type Parameter = object & { readonly $ref?: string };
+
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: object[] }>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: Parameter[] }>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-const FILTERED = ['/api/v1/time-logs', '/api/v1/time-logs/totals', '/api/v1/time-logs/export'];
+/** A parameter of every operation that filters logs: the feed, which has no attributes, lacks it. */
+const OF_FILTERS = '#/components/parameters/from';
 /** The path of the schema of attributes in the document, to which the references in it are relative. */
 const ATTRIBUTES = '#/components/schemas/Attributes';
 
@@ -33,15 +37,9 @@ export function describeAttributes(text: string, definition: AttributesDefinitio
     return name === '$ref' && typeof value === 'string' ? value.replace(/^#(?=\/|$)/, ATTRIBUTES) : value;
   }) as object;
   const parameters = filterParameters(filters);
-  const filtered = FILTERED.map((path) => {
-    const { get, ...operations } = paths[path]!;
-    return [
-      path,
-      { ...operations, get: { ...get, parameters: [...(get?.parameters ?? []), ...parameters] } },
-    ];
-  });
-  const all = { ...paths, ...(Object.fromEntries(filtered) as object) };
-  return JSON.stringify({ ...document, paths: all, components: { ...components, schemas } }, undefined, 2);
+  for (const { get } of Object.values(paths))
+    if (get?.parameters?.some(({ $ref }) => $ref === OF_FILTERS)) get.parameters.push(...parameters);
+  return JSON.stringify({ ...document, paths, components: { ...components, schemas } }, undefined, 2);
 }
 
 /** Removes the examples of new logs, which have no attributes. */

@@ -1,5 +1,4 @@
 import { type AttributesDefinition, describeAttributes } from '../attributes/index.js';
-import type { EnabledRoutes } from '../time-log/index.js';
 import { DOCUMENT_TEXT } from './document.js';
 
 /** The parts of an OpenAPI document (3.1) that describe time logs. */
@@ -17,32 +16,19 @@ interface Document {
 
 const OUR_PREFIX = '/api/v1';
 const SCHEMAS = '#/components/schemas/';
-const CAPABILITIES: Readonly<Record<string, keyof EnabledRoutes>> = {
-  listTimeLogs: 'list',
-  recordTimeLog: 'record',
-  recordTimeLogs: 'record',
-  totalTimeLogs: 'totals',
-  listTimeLogEvents: 'events',
-  exportTimeLogs: 'export',
-  correctTimeLog: 'correct',
-  patchTimeLog: 'correct',
-  deleteTimeLog: 'delete',
-  getTimeLog: 'get',
-};
 
-/** Returns the paths of enabled capabilities below a prefix, without references except to schemas. */
+/** Returns the paths of these operations below a prefix, without references except to schemas. */
 export function openApiPaths(
   prefix: string,
-  routes: EnabledRoutes,
+  operationIds: readonly string[],
   attributes: AttributesDefinition | undefined,
 ): OpenApiPaths {
   const text = attributes ? describeAttributes(DOCUMENT_TEXT, attributes) : DOCUMENT_TEXT;
   const document = JSON.parse(text) as Document;
   const paths = Object.entries(document.paths).flatMap(([path, operations]) => {
-    const enabled = Object.entries(operations).filter(([, { operationId }]) => {
-      const capability = CAPABILITIES[operationId];
-      return capability !== undefined && routes[capability] !== false;
-    });
+    const enabled = Object.entries(operations).filter(([, { operationId }]) =>
+      operationIds.includes(operationId),
+    );
     if (enabled.length === 0) return [];
     return [[prefix + path.slice(OUR_PREFIX.length), resolved(Object.fromEntries(enabled), document)]];
   });

@@ -29,7 +29,7 @@ import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import { TIME_LOG_OPTIONS } from './time-log.options.js';
 import { TIME_LOGS } from './time-log.providers.js';
-import { controllersOf, type EnabledRoutes } from './time-log.routes.js';
+import { enabledCapabilities, type EnabledRoutes } from './time-log.routes.js';
 
 const TIME_LOG_HOOKS = Symbol('TIME_LOG_HOOKS');
 const ENABLED_ROUTES = Symbol('ENABLED_ROUTES');
@@ -80,7 +80,8 @@ export class TimeLogModule extends ConfigurableModuleClass {
   openApiPaths(prefix: string): OpenApiPaths {
     const { filters } = this.attributes;
     const { attributes: schema } = this.options;
-    return openApiPaths(prefix, this.routes, schema && { schema, filters });
+    const operationIds = enabledCapabilities(this.routes).flatMap((capability) => capability.operationIds);
+    return openApiPaths(prefix, operationIds, schema && { schema, filters });
   }
 }
 
@@ -95,7 +96,7 @@ function moduleWith(
     global: isGlobal === true,
     // DatabaseModule logs outages, so all modules share it if they can.
     imports: [...(definition.imports ?? imports), ...(isNamed ? [] : [DatabaseModule])],
-    controllers: controllersOf(routes),
+    controllers: enabledCapabilities(routes).map(({ controller }) => controller),
     providers: [
       ...(definition.providers ?? []),
       ...TIME_LOGS.providers,

@@ -16,21 +16,26 @@ type Capability = 'list' | 'record' | 'totals' | 'events' | 'export' | 'correct'
 /** The capabilities of a module. `false` leaves out the controller of one. */
 export type EnabledRoutes = Readonly<Partial<Record<Capability, boolean>>>;
 
-/** The controllers, in the order in which Express tries their routes. */
-const CONTROLLERS: Readonly<Record<Capability, Type>> = {
-  list: ListTimeLogsController,
-  record: RecordTimeLogsController,
-  totals: TotalsController,
-  events: FeedController,
-  export: ExportController,
-  correct: CorrectTimeLogController,
-  delete: DeleteTimeLogController,
-  get: GetTimeLogController,
+/**
+ * The controller of each capability, and its operations in the OpenAPI document. Express tries the routes in this
+ * order, so that of an id comes last: in a host nothing else keeps it off the paths of others.
+ */
+const CAPABILITIES: Readonly<
+  Record<Capability, { readonly controller: Type; readonly operationIds: readonly string[] }>
+> = {
+  list: { controller: ListTimeLogsController, operationIds: ['listTimeLogs'] },
+  record: { controller: RecordTimeLogsController, operationIds: ['recordTimeLog', 'recordTimeLogs'] },
+  totals: { controller: TotalsController, operationIds: ['totalTimeLogs'] },
+  events: { controller: FeedController, operationIds: ['listTimeLogEvents'] },
+  export: { controller: ExportController, operationIds: ['exportTimeLogs'] },
+  correct: { controller: CorrectTimeLogController, operationIds: ['correctTimeLog', 'patchTimeLog'] },
+  delete: { controller: DeleteTimeLogController, operationIds: ['deleteTimeLog'] },
+  get: { controller: GetTimeLogController, operationIds: ['getTimeLog'] },
 };
 
-/** Returns the controllers of the enabled capabilities. */
-export function controllersOf(routes: EnabledRoutes = {}): Type[] {
-  return Object.entries(CONTROLLERS).flatMap(([name, controller]) =>
-    routes[name as Capability] === false ? [] : [controller],
+/** Returns the enabled capabilities. */
+export function enabledCapabilities(routes: EnabledRoutes = {}) {
+  return Object.entries(CAPABILITIES).flatMap(([name, capability]) =>
+    routes[name as Capability] === false ? [] : [capability],
   );
 }

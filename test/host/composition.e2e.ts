@@ -64,6 +64,23 @@ describe('a host that composes', () => {
     ]);
   });
 
+  it('leaves out each path that has its own, also where that of an id stays', async () => {
+    await serve([forRoot()]);
+    const paths = Object.keys(hosts.app.get(TimeLogModule).openApiPaths('/api/v1').paths);
+    const own = paths.filter((path) => !path.includes('{') && path !== '/api/v1/time-logs');
+    await hosts.close();
+    await serve([forRoot({ routes: { totals: false, events: false, export: false, record: false } })]);
+    const outcomes = Object.fromEntries(
+      await Promise.all(own.map(async (path) => [path, (await send(path))[0]] as const)),
+    );
+    expect(outcomes).toEqual({
+      '/api/v1/time-logs/batch': 400,
+      '/api/v1/time-logs/events': 404,
+      '/api/v1/time-logs/export': 404,
+      '/api/v1/time-logs/totals': 404,
+    });
+  });
+
   it('leaves out the log of an id, and creates', async () => {
     await serve([forRoot({ routes: { get: false, record: false } })]);
     expect((await send('/api/v1/time-logs', LOG))[0]).toBe(404);

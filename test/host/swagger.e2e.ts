@@ -7,6 +7,7 @@ import {
   type TimeLogModuleOptions,
 } from '../../src/embedding/index.js';
 import { openApiPaths } from '../../src/embedding/open-api-paths.js';
+import { enabledCapabilities } from '../../src/time-log/time-log.routes.js';
 import { dereferenced, DOCUMENT_TEXT } from '../support/open-api.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
@@ -17,6 +18,8 @@ const SELF = z.object({
   },
   name: z.string(),
 });
+/** The operations of all capabilities. */
+const ALL = enabledCapabilities().flatMap(({ operationIds }) => operationIds);
 const fail = () => {
   throw new Error('the schema fails');
 };
@@ -77,7 +80,7 @@ describe('the OpenAPI paths of a module', () => {
   );
 
   it('are those of our own document, below the prefix of the host', () => {
-    const { paths, schemas } = openApiPaths('/work', {}, undefined);
+    const { paths, schemas } = openApiPaths('/work', ALL, undefined);
     const ours = dereferenced(JSON.parse(DOCUMENT_TEXT) as { paths: object });
     const expected = Object.entries(ours.paths).filter(([path]) => path.startsWith('/api/v1/'));
     expect(expected.length).toBeGreaterThan(5);
@@ -88,7 +91,7 @@ describe('the OpenAPI paths of a module', () => {
 
   it('have the attributes of the host and the parameters of its filters', () => {
     const filters = new Map([['ticket', 'string'] as const]);
-    const { paths, schemas } = openApiPaths('/work', {}, { schema: ATTRIBUTES, filters });
+    const { paths, schemas } = openApiPaths('/work', ALL, { schema: ATTRIBUTES, filters });
     const attributes = { $ref: '#/components/schemas/Attributes' };
     expect(schemas.NewTimeLog).toMatchObject({ properties: { attributes } });
     expect(schemas.Attributes).toMatchObject({ type: 'object', properties: { ticket: { maxLength: 9 } } });
@@ -102,7 +105,7 @@ describe('the OpenAPI paths of a module', () => {
     ['has no form in these words', z.object({ a: z.date() })],
     ['tells none', { '~standard': { version: 1, vendor: 'host', validate: (value) => ({ value }) } }],
   ])('have any object where the schema %s', (_what, schema) => {
-    expect(openApiPaths('', {}, { schema, filters: new Map() }).schemas.Attributes).toEqual({
+    expect(openApiPaths('', ALL, { schema, filters: new Map() }).schemas.Attributes).toEqual({
       type: 'object',
     });
   });
