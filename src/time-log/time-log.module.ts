@@ -141,14 +141,10 @@ function hostAccess({ caller }: TimeLogFactoryOptions, guard?: CanActivate): Hos
   return guard || caller ? { guard, caller } : undefined;
 }
 
-function wrapWrites(
-  app: ModuleRef,
-  timeLogs: TypeOrmTimeLogRepository,
-  { haveAttributes }: AttributeRules,
-): WrapWrites {
+function wrapWrites(app: ModuleRef, timeLogs: TypeOrmTimeLogRepository, rules: AttributeRules): WrapWrites {
   return (store, call) => {
     // Not injected: hooks may inject TimeLogService.
     const hooks = app.get<TimeLogHooks>(TIME_LOG_HOOKS);
-    return new HookedWrites(store, timeLogs, hooks, call, haveAttributes);
+    return new HookedWrites(store, timeLogs, hooks, call, rules);
   };
 }

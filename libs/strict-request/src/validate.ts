@@ -212,8 +212,8 @@ export interface CorrectionRules {
 
 /**
  * Returns an instance of the DTO with the values of a body, without its fixed members, whose faults come last, and
- * without its attributes: the state of the request has them, since pipes of a host must not change them. Throws like
- * `validate`.
+ * without its attributes: the state of the request has them, since pipes of a host must not change them. The use case
+ * checks attributes; here a schema only completes the message of a refusal. Throws like `validate`.
  */
 export async function validateBody<T extends object>(
   request: Served,

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import {
+  type AttributeRules,
   type Attributes,
   isPlainObject,
   mapKeyOf,
@@ -42,8 +43,7 @@ export class HookedWrites implements TimeLogWrites {
     private readonly repository: Pick<TimeLogRepository, 'transact' | 'within'>,
     private readonly hooks: TimeLogHooks,
     private readonly call: RecordOptions,
-    /** Whether logs have attributes, which `before` may replace. */
-    private readonly haveAttributes: boolean,
+    private readonly rules: AttributeRules,
   ) {}
 
   async record(sent: readonly TimeLog[], options: StoreOptions = {}): Promise<Recorded> {
@@ -103,10 +103,10 @@ export class HookedWrites implements TimeLogWrites {
     const values: unknown = await this.hooks.before?.(change, this.call.manager as EntityManager | undefined);
     // A function that is written as an expression may return anything.
     if (log === undefined || typeof values !== 'object' || values === null) return log;
-    if ('attributes' in values && values.attributes !== undefined && !this.haveAttributes)
+    if ('attributes' in values && values.attributes !== undefined && !this.rules.haveAttributes)
       throw new Error('a hook returns attributes: give TimeLogModule a schema for them');
     const replaced = replace(log, values as TimeLogValues);
-    requireAccess([replaced], this.call);
+    requireAccess([replaced], this.call, this.rules);
     return replaced;
   }
 

@@ -1,5 +1,5 @@
 import { throwFaults } from '../../../libs/errors/src/domain-error.js';
-import { accessTo, type CallOptions, requireDeclared } from '../../time-log/application/access.js';
+import { accessTo, type CallOptions } from '../../time-log/application/access.js';
 import { AttributeRules } from '../../time-log/domain/attribute-rules.js';
 import { filterOf, type TimeLogFilterInput } from '../../time-log/domain/time-log-query.js';
 import {
@@ -26,7 +26,7 @@ export interface ExportOptions extends CallOptions {
 export class ExportService {
   constructor(
     private readonly repository: ExportRepository,
-    private readonly attributes: AttributeRules = new AttributeRules(),
+    private readonly attributeRules: AttributeRules = new AttributeRules(),
   ) {}
 
   /**
@@ -41,12 +41,11 @@ export class ExportService {
     options: ExportOptions = {},
   ): Promise<T> {
     throwFaults([formatFault(format)]);
-    const matching = filterOf(filter, this.attributes);
-    requireDeclared(options, this.attributes);
-    const access = accessTo(matching.projectIds, options);
+    const matching = filterOf(filter, this.attributeRules);
+    const access = accessTo(matching.projectIds, options, this.attributeRules);
     const { caller, signal } = options;
     signal?.throwIfAborted();
-    const { haveAttributes } = this.attributes;
+    const { haveAttributes } = this.attributeRules;
     return this.repository.export(
       { filter: matching, access, caller: caller?.id, signal },
       ({ pages, ...logs }) => use({ ...logs, content: linesOf(pages, format, haveAttributes) }),

@@ -1,4 +1,5 @@
 import { DomainError, throwFaults } from '../../../libs/errors/src/domain-error.js';
+import { AttributeRules } from '../../time-log/domain/attribute-rules.js';
 import { accessTo, type CallOptions } from '../../time-log/application/access.js';
 import { pageLimitFault } from '../../time-log/domain/time-log-query.js';
 import { projectIdsIn } from '../../time-log/domain/time-log.rules.js';
@@ -7,6 +8,8 @@ import { lastEventIdFault, parseEventId, type TimeLogEvent } from '../domain/tim
 
 /** The message for a caller whose logs the feed cannot select. */
 const BOUND_TO_ATTRIBUTES = 'the feed needs a token without bound attributes';
+
+const NO_ATTRIBUTES = new AttributeRules();
 
 /** The options of a page of the feed. */
 export interface FeedOptions extends CallOptions {
@@ -57,7 +60,7 @@ function projectsOf(
 ): readonly string[] | undefined {
   throwFaults([lastEventId === undefined ? undefined : lastEventIdFault(lastEventId), pageLimitFault(limit)]);
   const projectIds = options.projectIds && projectIdsIn(options.projectIds);
-  const { projects, attributes } = accessTo(projectIds, options);
-  if (attributes) throw new DomainError('FORBIDDEN', BOUND_TO_ATTRIBUTES);
+  if (options.caller?.attributes !== undefined) throw new DomainError('FORBIDDEN', BOUND_TO_ATTRIBUTES);
+  const { projects } = accessTo(projectIds, options, NO_ATTRIBUTES);
   return projectIds ?? projects;
 }

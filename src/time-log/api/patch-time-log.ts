@@ -15,14 +15,14 @@ import { correctionRulesOf, TimeLogDto, valuesOf } from './time-log.dto.js';
 export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
   const { attributes, ...values } = normalizedValues(log);
   const haveAttributes = rulesOf(request).attributes !== undefined;
-  // To remove an unknown or fixed member would change nothing, so it is kept, and checked like any other.
-  const unknown = Object.entries(patch).filter(
+  // The log has no such values, so `{"id": null}` would remove nothing and pass: they are put back, and checked.
+  const notValues = Object.entries(patch).filter(
     ([name]) =>
       !(VALUE_NAMES as readonly string[]).includes(name) || (name === 'attributes' && !haveAttributes),
   );
   const merged = (target: object) => ({
     ...(mergePatch(target, patch) as object),
-    ...Object.fromEntries(unknown),
+    ...Object.fromEntries(notValues),
   });
   const rules = correctionRulesOf(log.id);
   if (Object.hasOwn(patch, 'attributes')) {

@@ -29,24 +29,23 @@ const ATTRIBUTE_NOT_ALLOWED = 'the token does not allow this attribute';
 /** The message for a token whose attribute the schema no longer declares as a filter. */
 const ATTRIBUTE_NOT_DECLARED = 'the token is bound to an attribute that this service does not filter by';
 
-/** Throws DomainError FORBIDDEN if a call is bound to attributes that logs have no filter of the same type for. */
-export function requireDeclared({ caller }: CallOptions, known: AttributeRules): void {
-  const bound = caller?.attributes;
-  const isDeclared = ([name, value]: [string, unknown]) => isOfType(value, known.filters.get(name));
-  if (bound === undefined || Object.entries(bound).every(isDeclared)) return;
-  throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_DECLARED);
-}
-
 function isOfType(value: unknown, type: AttributeType | undefined): boolean {
   return isAttributeValue(value) && typeof value === (type === 'integer' ? 'number' : type);
 }
 
-/** Returns the access of a call, with ids in lower case. Throws DomainError FORBIDDEN if it excludes a project. */
+/**
+ * Returns the access of a call, with ids in lower case. Throws DomainError FORBIDDEN if it excludes a project, or is
+ * bound to attributes that logs have no filter of the same type for.
+ */
 export function accessTo(
   projectIds: readonly string[] | undefined,
   { caller: { projects: bound, attributes } = {} }: CallOptions,
+  { filters }: AttributeRules,
 ): TimeLogAccess {
-  // Null, which a host may have read from its database, fails: it must not mean all projects.
+  // Not `?.`: null, which a host may have read from its database, must not mean all logs.
+  const isDeclared = ([name, value]: [string, unknown]) => isOfType(value, filters.get(name));
+  if (attributes !== undefined && !Object.entries(attributes).every(isDeclared))
+    throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_DECLARED);
   const projects = bound === undefined ? undefined : bound.map((id) => id.toLowerCase());
   if (projects && projectIds?.some((id) => !projects.includes(id)))
     throw new DomainError('FORBIDDEN', PROJECT_NOT_ALLOWED);
@@ -54,17 +53,16 @@ export function accessTo(
 }
 
 /**
- * Returns the access of a change. Throws DomainError FORBIDDEN if it excludes a log with new values. Without attributes
+ * Returns the access of a change. Throws like `accessTo`, also if it excludes a log with new values. Without attributes
  * a correction keeps those that are stored, which the statement compares.
  */
 export function requireAccess(
   logs: readonly Pick<AllTimeLogValues, 'projectId' | 'attributes'>[],
   options: CallOptions,
+  rules: AttributeRules,
 ): TimeLogAccess {
-  const access = accessTo(
-    logs.map(({ projectId }) => projectId),
-    options,
-  );
+  const projectIds = logs.map(({ projectId }) => projectId);
+  const access = accessTo(projectIds, options, rules);
   const { attributes: bound } = access;
   if (!bound || logs.every(({ attributes }) => !attributes || haveValues(attributes, bound))) return access;
   throw new DomainError('FORBIDDEN', ATTRIBUTE_NOT_ALLOWED);
@@ -75,11 +73,10 @@ export function readArguments(
   filter: TimeLogFilterInput | undefined,
   page: PageInput | undefined,
   options: CallOptions,
-  attributes: AttributeRules,
+  rules: AttributeRules,
 ): [TimeLogFilter, PageRequest, TimeLogAccess, caller: string | undefined] {
-  requireDeclared(options, attributes);
-  const matching = filterOf(filter, attributes);
-  return [matching, pageOf(page), accessTo(matching.projectIds, options), options.caller?.id];
+  const matching = filterOf(filter, rules);
+  return [matching, pageOf(page), accessTo(matching.projectIds, options, rules), options.caller?.id];
 }
 
 /** Returns whether attributes have all of these values. */

@@ -34,7 +34,7 @@ import {
   TimeLog,
   type TimeLogValues,
 } from '../domain/time-log.js';
-import { accessTo, type CallOptions, readArguments, requireAccess, requireDeclared } from './access.js';
+import { accessTo, type CallOptions, readArguments, requireAccess } from './access.js';
 import { type ChangeOptions, type RecordOptions, WRAP_WRITES, type WrapWrites } from './change-options.js';
 
 /** A log that is to be stored, and its values as they were sent, which count for a key. */
@@ -56,7 +56,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     private readonly repository: TimeLogRepository,
     private readonly ids: TimeLogIds,
     @Optional() @Inject(WRAP_WRITES) private readonly wrap: WrapWrites = (store) => store,
-    @Optional() private readonly attributes: AttributeRules = new AttributeRules(),
+    @Optional() private readonly attributeRules: AttributeRules = new AttributeRules(),
   ) {}
 
   /**
@@ -119,8 +119,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
     const attributes = await this.converted(values, undefined, options);
     const log = TimeLog.record(values, logIdOf(id), attributes);
-    requireDeclared(options, this.attributes);
-    const access = requireAccess([log], options);
+    const access = requireAccess([log], options, this.attributeRules);
     return this.changeVersion(log.id, options, (expected) => {
       const output = log.attributes ?? expected?.attributes;
       return this.replace(
@@ -146,7 +145,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       const values = await change(log);
       const attributes = await this.converted(values, log.attributes, options);
       const changed = TimeLog.record(values, log.id, attributes);
-      const access = requireAccess([changed], options);
+      const access = requireAccess([changed], options, this.attributeRules);
       return () => this.replace(changed, log, access, options);
     });
   }
@@ -156,8 +155,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * SERVICE_UNAVAILABLE, PRECONDITION_FAILED, or CONFLICT if tables of a host refer to it.
    */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
-    requireDeclared(options, this.attributes);
-    const access = accessTo(undefined, options);
+    const access = accessTo(undefined, options, this.attributeRules);
     await this.changeVersion(id, options, async (expected) => {
       const writes = this.writesOf(options);
       const deleted = await writes.delete(logIdOf(id), access, options.caller?.id, expected);
@@ -170,8 +168,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * SERVICE_UNAVAILABLE.
    */
   async get(id: string, options: RecordOptions = {}): Promise<TimeLog<A>> {
-    requireDeclared(options, this.attributes);
-    const access = accessTo(undefined, options);
+    const access = accessTo(undefined, options, this.attributeRules);
     const log = await this.storeOf(options).get(logIdOf(id), access);
     if (log === undefined) throw notFound();
     return log as TimeLog<A>;
@@ -186,7 +183,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogPage<A>> {
-    return this.repository.find(...readArguments(filter, page, options, this.attributes)) as Promise<
+    return this.repository.find(...readArguments(filter, page, options, this.attributeRules)) as Promise<
       TimeLogPage<A>
     >;
   }
@@ -200,9 +197,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     filter?: TimeLogFilterInput,
     options: CallOptions = {},
   ): AsyncGenerator<TimeLog<A>, undefined> {
-    requireDeclared(options, this.attributes);
-    const { projectIds, ...matching } = filterOf(filter, this.attributes);
-    const access = accessTo(projectIds, options);
+    const { projectIds, ...matching } = filterOf(filter, this.attributeRules);
+    const access = accessTo(projectIds, options, this.attributeRules);
     const projects = projectIds ?? access.projects ?? [undefined];
     for (const project of new Set(projects)) {
       const ofProject = { ...matching, projectIds: project === undefined ? undefined : [project] };
@@ -222,7 +218,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<TimeLogItems> {
-    return this.repository.items(...readArguments(filter, page, options, this.attributes));
+    return this.repository.items(...readArguments(filter, page, options, this.attributeRules));
   }
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */
@@ -250,16 +246,15 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
       TimeLog.restore({ ...normalizedValues('projectId' in log ? log : created[index]!.sent), id: log.id }),
     );
     // A hook may have recorded them for another project, which the caller may have lost.
-    requireAccess(answered, options);
+    requireAccess(answered, options, this.attributeRules);
     return { logs: answered, isReplay: true };
   }
 
   /** Returns a new log of values. Checks them, and then the access. */
   private async newLog(values: TimeLogValues, options: CallOptions): Promise<NewLog> {
-    const attributes = await this.attributes.validate(values.attributes, options.caller?.attributes);
+    const attributes = await this.attributeRules.validate(values.attributes, options.caller?.attributes);
     const log = TimeLog.record(values, this.ids.next(), attributes);
-    requireDeclared(options, this.attributes);
-    requireAccess([log], options);
+    requireAccess([log], options, this.attributeRules);
     return { log, sent: withAttributes(values, attributes) };
   }
 
@@ -268,16 +263,16 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const faults: Fault[] = [];
     const created: NewLog[] = [];
     for (const [index, values] of batch.entries()) {
-      const attributes = await this.attributes.validate(values.attributes, options.caller?.attributes);
+      const attributes = await this.attributeRules.validate(values.attributes, options.caller?.attributes);
       const log = TimeLog.recordOrFaults(values, this.ids.next(), attributes);
       if (log instanceof TimeLog) created.push({ log, sent: withAttributes(values, attributes) });
       else faults.push(...faultsAt(`timeLogs[${index}]`, log));
     }
     if (faults.length > 0) throw batchError(faults);
-    requireDeclared(options, this.attributes);
     requireAccess(
       created.map(({ log }) => log),
       options,
+      this.attributeRules,
     );
     return created;
   }
@@ -289,7 +284,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: CallOptions,
   ): Promise<ConvertedAttributes> {
     if (attributes === stored) return { faults: [], output: stored };
-    return this.attributes.validate(attributes, options.caller?.attributes);
+    return this.attributeRules.validate(attributes, options.caller?.attributes);
   }
 
   /** Replaces a log, which must still be the expected one. */

@@ -7,7 +7,7 @@ import { type TotalsRepository, attributeOf, type Grouping, type Totals } from '
 export class TotalsService {
   constructor(
     private readonly repository: TotalsRepository,
-    private readonly attributes: AttributeRules = new AttributeRules(),
+    private readonly attributeRules: AttributeRules = new AttributeRules(),
   ) {}
 
   /**
@@ -21,8 +21,8 @@ export class TotalsService {
     page?: PageInput,
     options: CallOptions = {},
   ): Promise<Totals> {
-    const attribute = attributeOf(by, this.attributes.filters);
-    const [matching, onPage, access, caller] = readArguments(filter, page, options, this.attributes);
+    const attribute = attributeOf(by, this.attributeRules.filters);
+    const [matching, onPage, access, caller] = readArguments(filter, page, options, this.attributeRules);
     return this.repository.totals(matching, by, onPage, access, caller, attribute);
   }
 }
