@@ -52,7 +52,7 @@ export class TimeLogPages {
 
   /** Returns the rows of the logs after a place, of one project or of all. */
   async after(
-    ...[filter, place, limit, access]: Parameters<NonNullable<TimeLogRepository['after']>>
+    ...[filter, place, limit, access]: Parameters<TimeLogRepository['after']>
   ): Promise<readonly TextRow[]> {
     const projects = projectsOf(filter, access);
     if (projects?.length === 0) return [];
