@@ -181,7 +181,9 @@ describe('a row of counts from elsewhere', () => {
       values (1, 1, 1, '2026-01-31', '2026-01-31', array[gen_random_uuid()], '{2026-01-31}', '{1}')`,
     time_log_months: `values (true, gen_random_uuid(), '2026-01-01', 0, 1, 1, '{1}', '{1}')`,
     time_log_decades: `values (true, gen_random_uuid(), '2020-01-01', 0, 1, 1)`,
-    time_log_folds: '(xid, next_xid, in_progress) values (1, 1, array[]::bigint[])',
+    // Folds number their rows without the sequence.
+    time_log_folds: `(id, xid, next_xid, in_progress)
+      select coalesce(max(id), 0) + 1, 1, 1, array[]::bigint[] from time_log_folds`,
   };
   /** The number of rows that are taken, by the table. */
   const taken = async (runner: QueryRunner) => {

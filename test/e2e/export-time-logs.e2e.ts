@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import {
   create,
@@ -106,6 +106,7 @@ describe('an export that has begun', () => {
       [OTHER],
     ),
   );
+  afterAll(() => app.dataSource.query(`delete from time_logs where date = '2020-01-31'`));
   const backends = async () =>
     app.dataSource.query<{ pid: number }[]>(
       `select pid from pg_stat_activity where datname = current_database() and query like 'fetch %' and state = 'idle in transaction'`,
