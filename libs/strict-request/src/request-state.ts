@@ -108,7 +108,7 @@ export function withinDeadline<T>(request: object, work: Promise<T>): Promise<T>
     }, remainingWaitMs);
     const end = () => {
       clearTimeout(timer);
-      state.remainingWaitMs = remainingWaitMs - (performance.now() - start);
+      state.remainingWaitMs = Math.max(0, remainingWaitMs - (performance.now() - start));
     };
     // Before `resolve`, so that the caller continues with the remaining time.
     work.then(end, end);

@@ -74,7 +74,7 @@ export class TimeLogCreates {
     do {
       const outcome = await this.attempt({ logs, key }, caller, rest, within).catch(this.rejectInsert);
       if (outcome !== undefined) return outcome;
-      const left = end - performance.now();
+      const left = Math.max(0, end - performance.now());
       await delay(Math.min(KEY_RETRY_INTERVAL_MS, left));
       rest &&= end - performance.now();
     } while (performance.now() < end);
