@@ -33,6 +33,7 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
     // The relay logs why it fails. The age keeps growing meanwhile.
     const measure = () => void inBackground(() => this.measureLag()).catch(() => undefined);
     measure();
+    clearInterval(this.timer);
     this.timer = setInterval(measure, 2 * this.pollMs).unref();
     meter.gauge(
       'time_log_event_lag',
