@@ -57,7 +57,7 @@ describe('what npm start compiles', () => {
     const env = environment({ npm_config_loglevel: 'notice' });
     const { stdout, stderr } = await run('npm', ['start'], { cwd: file(), env });
     const lines = (text: string) => text.split('\n').filter((line) => !/^(npm warn .*)?$/.test(line));
-    expect(lines(stdout)).toEqual(['> time-logs@0.3.0 start', expect.stringMatching(/^> exec node /), '[]']);
+    expect(lines(stdout)).toEqual(['> time-logs@0.4.0 start', expect.stringMatching(/^> exec node /), '[]']);
     expect(lines(stderr)).toEqual(['compiling, which takes some ten seconds']);
   });
 
