@@ -1,13 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { inBackground } from '../../libs/batching/src/index.js';
 import { reasonOf } from '../../libs/errors/src/index.js';
-import {
-  type Caller,
-  isAttributeBinding,
-  MAX_ATTRIBUTE_NUMBER,
-  parseProjectBinding,
-  type Verification,
-} from '../../libs/auth/src/index.js';
+import type { Verification } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
 import { AccessToken, type TokenBounds } from './access-token.js';
 
@@ -49,27 +43,14 @@ export class AccessTokenLookup {
     const { id, scopes, projects, bound, remainingMs, isUseOutdated } = row;
     if (isUseOutdated && !this.isRecordingUse) void inBackground(() => this.recordUse(id));
     return {
-      caller: { id, scopes, ...this.boundsOf(id, projects, bound) },
+      // The guard checks the bounds of every caller.
+      caller: {
+        id,
+        scopes,
+        projects: (bound ? bound.projects : projects) ?? undefined,
+        attributes: bound?.attributes,
+      },
       remainingMs: remainingMs === null ? undefined : Number(remainingMs),
-    };
-  }
-
-  /** Returns the bounds of a token. One with bounds that are invalid, or numbers that are not exact, has no project. */
-  private boundsOf(
-    id: string,
-    projects: readonly string[] | null,
-    bound: TokenBounds | null,
-  ): Pick<Caller, 'projects' | 'attributes'> {
-    if (bound !== null && !isAttributeBinding(bound.attributes)) {
-      this.logger.warn(
-        `the access token ${id} has no logs: it is bound to a value that no attribute can have, such as a number above ${MAX_ATTRIBUTE_NUMBER} in magnitude. Revoke it, and create one that is bound to a string`,
-      );
-      return { projects: [] };
-    }
-    const ids = bound ? bound.projects : projects;
-    return {
-      projects: ids ? parseProjectBinding(ids, 'an access token') : undefined,
-      ...(bound && { attributes: bound.attributes }),
     };
   }
 

@@ -11,7 +11,7 @@ import {
   withinDeadline,
 } from '../../strict-request/src/index.js';
 import { BEARER_STRATEGY, type BearerStrategy, Credentials, type Decision } from './bearer.strategy.js';
-import { validBounds } from './bounds.js';
+import { isBound, validBounds } from './bounds.js';
 import type { Caller, CallerResolver } from './caller.js';
 
 /*
@@ -108,8 +108,7 @@ export class AccessGuard implements CanActivate {
     if (response) request.user = caller;
     const insufficient = () => `${this.challenge}, error="insufficient_scope"`;
     // For the error filter, since only a use case can refuse a project or an attribute.
-    if (response && (caller.projects ?? caller.attributes) !== undefined)
-      response.locals.challenge = insufficient();
+    if (response && isBound(caller)) response.locals.challenge = insufficient();
     const missing = this.missingScopes(caller, context);
     if (missing !== undefined) {
       response?.setHeader('WWW-Authenticate', `${insufficient()}, scope="${missing}"`);
@@ -160,10 +159,9 @@ function insufficientScope(scopes: string): DomainError {
 function storeCaller(requestOrData: object, caller: Caller): Caller {
   // A string also includes its parts, and a Promise has no scopes: both would let requests pass by mistake.
   if (!Array.isArray(caller.scopes)) throw new Error('the scopes of a caller are not an array');
-  const isBound = caller.projects !== undefined || caller.attributes !== undefined;
   // The spread omits properties that a host's caller inherits from its class.
   const { id, scopes } = caller;
-  const stored = isBound ? { ...caller, id, scopes, ...validBounds(caller) } : caller;
+  const stored = isBound(caller) ? { ...caller, id, scopes, ...validBounds(caller) } : caller;
   stateOf(requestOrData).caller = stored;
   return stored;
 }

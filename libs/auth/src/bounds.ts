@@ -52,20 +52,29 @@ export function isAttributeValue(value: unknown): value is string | number | boo
 }
 
 /** Returns whether a value is the values of attributes to which a caller can be bound. */
-export function isAttributeBinding(value: unknown): value is NonNullable<Caller['attributes']> {
+function isAttributeBinding(value: unknown): value is NonNullable<Caller['attributes']> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const entries = Object.entries(value);
   if (entries.length === 0 || entries.length > MAX_ATTRIBUTES) return false;
   return entries.every(([name, one]) => ATTRIBUTE_NAME.test(name) && isAttributeValue(one));
 }
 
+type Bounds = Pick<Caller, 'projects' | 'attributes'>;
+
+/** Returns whether a caller is bound to projects or attributes. */
+export function isBound({ projects, attributes }: Bounds): boolean {
+  return projects !== undefined || attributes !== undefined;
+}
+
 /**
- * Returns the valid bounds of a caller from the code of a host. A caller with invalid bounds, such as a number that
- * JSON.parse may have rounded, is bound to no project, and the log says why.
+ * Returns the valid bounds of a caller. One with invalid bounds, such as a number that JSON.parse may have rounded, is
+ * bound to no project, and the log says why.
  */
-export function validBounds({ projects, attributes }: Caller): Pick<Caller, 'projects' | 'attributes'> {
+export function validBounds({ id, projects, attributes }: Caller): Bounds {
   if (attributes !== undefined && !isAttributeBinding(attributes)) {
-    logger.warn('a caller is bound to no project: its property attributes has a value that cannot bind');
+    logger.warn(
+      `a caller is bound to no project: its property attributes has a value that cannot bind, such as a number above ${MAX_ATTRIBUTE_NUMBER} in magnitude (${id})`,
+    );
     return { projects: [], attributes: undefined };
   }
   if (projects === undefined) return { projects, attributes };

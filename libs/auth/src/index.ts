@@ -14,8 +14,8 @@ export { BearerAuthModule } from './bearer-auth.module.js';
 export { TokenVerifier } from './bearer-auth.options.js';
 export {
   ATTRIBUTE_NAME,
-  isAttributeBinding,
   isAttributeValue,
+  isBound,
   isTooLong,
   MAX_ATTRIBUTE_LENGTH,
   MAX_ATTRIBUTE_NUMBER,

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import { isBound } from '../../../libs/auth/src/index.js';
 import { batchError, DomainError, type Fault, faultsAt } from '../../../libs/errors/src/domain-error.js';
 import { AttributeRules } from '../domain/attribute-rules.js';
 import {
@@ -310,11 +311,10 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     options: ChangeOptions,
     change: (expected?: TimeLog) => Promise<T>,
   ): Promise<T> {
-    const { caller, manager, ifMatch, ifNoneMatch } = options;
+    const { caller = {}, manager, ifMatch, ifNoneMatch } = options;
     if (ifNoneMatch || (ifMatch && !ifMatch.includes(ANY_VERSION)))
       return this.changeCurrent(id, options, (log) => () => change(log));
-    const isBound = (caller?.projects ?? caller?.attributes) !== undefined;
-    if (isBound && !manager) await this.get(id, options);
+    if (isBound(caller) && !manager) await this.get(id, options);
     return change();
   }
 
