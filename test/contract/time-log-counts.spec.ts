@@ -223,6 +223,19 @@ describe('a row of counts from elsewhere', () => {
     await runner.query('select fold_time_log_counts(1)');
     expect(await taken(runner)).toEqual([0, 1, 1, 1]);
   });
+
+  it('hides no change and delays no fold if it is a later fold of another server', async () => {
+    await superuser.query(
+      `set time_logs.counting = 'on';
+       insert into time_log_folds (id, xid, next_xid, in_progress)
+       select coalesce(max(id), 0) + 1, pg_current_xact_id()::text::bigint + 1000000,
+              pg_snapshot_xmax(pg_current_snapshot())::text::bigint, '{}' from time_log_folds;
+       reset time_logs.counting`,
+    );
+    await expectRight(LOGS);
+    expect(await fold()).toBe(LOGS);
+    await expectRight(LOGS);
+  });
 });
 
 /** Transactions that have written to the same days, each while all before it are still open. */
