@@ -18,6 +18,7 @@ describe('the id of an event', () => {
     [
       [undefined, 7, '', '7', LOG_ID, `-${LOG_ID}`, `07-${LOG_ID}`, `7.0-${LOG_ID}`, ` 7-${LOG_ID}`],
       [`7-${LOG_ID}\n`, `7-${LOG_ID.replaceAll('-', '')}`, `9223372036854775808-${LOG_ID}`],
+      ['x'.repeat(63), 'x'.repeat(65)],
     ].flat(),
   )('is not %j', (text) => {
     expect(lastEventIdFault(text)?.message).toBe('lastEventId must be the id of an event');

@@ -5,6 +5,7 @@ import { rawRequest } from '../support/raw-http.js';
 import {
   type Answer,
   create,
+  createAll,
   dataOf,
   list,
   LOG,
@@ -17,17 +18,13 @@ import {
 import { useTestApp } from '../support/test-app.js';
 
 const DURATION = 'duration must be a positive number';
-const PROJECT_ID = 'projectId must be a UUID';
-const DATE = 'date must be an existing day in the form YYYY-MM-DD';
-const MAX_BODY_BYTES = 64 * 1024;
+const [MAX_BYTES, MAX_BATCH_BYTES] = [64 * 1024, 1024 * 1024];
 
 const app = useTestApp();
 
-const without = (member: string) =>
-  Object.fromEntries(Object.entries(LOG).filter(([name]) => name !== member));
-/** The body of a create as text, with one member replaced by text that is sent as it is. */
-const withRaw = (member: string, text: string) =>
-  `${JSON.stringify(without(member)).slice(0, -1)},"${member}":${text}}`;
+/** The head of a create, with these headers as they are written. */
+const post = (...headers: string[]) =>
+  rawRequest(`POST ${TIME_LOGS} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${app.token}`, ...headers);
 
 const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
 const isCreated = (values: object) => [201, { success: true, data: expectedLog({ ...LOG, ...values }) }];
@@ -56,50 +53,46 @@ describe('POST /api/v1/time-logs', () => {
     },
   );
 
-  it.each([
-    [withRaw('createdAt', '"2026-01-31T00:00:00.000Z"'), 'unknown field: createdAt'],
-    [`{"__proto__":${JSON.stringify(LOG)}}`, `${PROJECT_ID}; ${DURATION}; ${DATE}; unknown field: __proto__`],
-  ])('refuses values by the rules of a log (%#)', async (body, message) => {
-    expect(outcome(await create(app, body))).toEqual(isInvalid(message));
-  });
-
   it('lets the last of repeated members count', async () => {
-    const rest = JSON.stringify(without('duration')).slice(1, -1);
+    const rest = JSON.stringify({ ...LOG, duration: undefined }).slice(1, -1);
     const good = await create(app, `{"duration":-1,${rest},"duration":2}`);
     expect(outcome(good)).toEqual(isCreated({ duration: 2 }));
     const bad = await create(app, `{"duration":2,${rest},"duration":-1}`);
     expect(outcome(bad)).toEqual(isInvalid(DURATION));
   });
 
-  const tooLarge = [
+  const tooLarge = (bytes: number) => [
     413,
-    refusal('PAYLOAD_TOO_LARGE', `the request body must be at most ${MAX_BODY_BYTES} bytes`),
+    refusal('PAYLOAD_TOO_LARGE', `the request body must be at most ${bytes} bytes`),
   ];
 
   it.each([
     ['in one piece', (text: string) => text],
     ['in chunks', (text: string) => new Blob([text]).stream()],
-  ])('takes a body of up to 64 KiB %s', async (_how, shaped) => {
-    const valid = JSON.stringify(LOG);
-    expect(outcome(await create(app, shaped(valid.padEnd(MAX_BODY_BYTES))))).toEqual(isCreated({}));
-    expect(outcome(await create(app, shaped(valid.padEnd(MAX_BODY_BYTES + 1))))).toEqual(tooLarge);
+  ])('takes a body of up to 64 KiB, and of 1 MiB in a batch, %s', async (_how, shaped) => {
+    for (const [send, values, bytes] of [
+      [create, LOG, MAX_BYTES],
+      [createAll, { timeLogs: [LOG] }, MAX_BATCH_BYTES],
+    ] as const) {
+      const valid = JSON.stringify(values);
+      expect((await send(app, shaped(valid.padEnd(bytes)))).status).toBe(201);
+      expect(outcome(await send(app, shaped(valid.padEnd(bytes + 1))))).toEqual(tooLarge(bytes));
+    }
   });
-
-  const post = (...headers: string[]) =>
-    rawRequest(`POST ${TIME_LOGS} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${app.token}`, ...headers);
 
   it('refuses an announced length without waiting for the body', async () => {
-    const head = post('Content-Type: application/json', `Content-Length: ${MAX_BODY_BYTES + 1}`);
-    expect(outcome((await sendBytes(app, head))!)).toEqual(tooLarge);
+    const head = post('Content-Type: application/json', `Content-Length: ${MAX_BYTES + 1}`);
+    expect(outcome((await sendBytes(app, head))!)).toEqual(tooLarge(MAX_BYTES));
   });
-
-  const isUnsupported = (message: string) => [415, refusal('UNSUPPORTED_MEDIA_TYPE', message)];
 
   it('refuses a type that is given twice, the second of which nobody would read', async () => {
     const body = JSON.stringify(LOG);
     const types = ['Content-Type: application/json', 'content-type: text/plain'];
     const answer = await sendBytes(app, post(...types, `Content-Length: ${body.length}`) + body);
-    expect(outcome(answer!)).toEqual(isUnsupported('Content-Type must not be repeated'));
+    expect(outcome(answer!)).toEqual([
+      415,
+      refusal('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must not be repeated'),
+    ]);
   });
 });
 
@@ -152,15 +145,7 @@ describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
     ['repeated', 'Idempotency-Key: a\r\nidempotency-KEY: a', 'Idempotency-Key must not be repeated'],
   ])('refuses a key %s', async (_what, header, message) => {
     const body = JSON.stringify(LOG);
-    const head = rawRequest(
-      `POST ${TIME_LOGS} HTTP/1.1`,
-      'Host: x',
-      `Authorization: Bearer ${app.token}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      header,
-    );
-    const answer = await sendBytes(app, head + body);
-    expect(outcome(answer!)).toEqual([400, refusal('VALIDATION_ERROR', message)]);
+    const head = post('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, header);
+    expect(outcome((await sendBytes(app, head + body))!)).toEqual(isInvalid(message));
   });
 });

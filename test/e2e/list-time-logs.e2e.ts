@@ -71,16 +71,10 @@ describe('GET /api/v1/time-logs', () => {
     expect(outcome(await list(app, query))).toEqual(isList(names, { total: 9, ...meta }));
   });
 
-  const day =
-    'must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23';
-  const known = '(known: projectId, from, to, page, limit)';
-
-  it.each([
-    ['from=2026-02-01&to=2026-01-31', 'from must not be after to'],
-    ['from=2026-01-31T09:30%2B24:00&to=2026-01-31%00', `from ${day}; to ${day}`],
-    [`projectId[]=${A}`, `unknown parameter: projectId[] ${known}`],
-  ])('refuses %s', async (query, message) => {
-    expect(outcome(await list(app, query))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
+  it('refuses a period that ends before it begins', async () => {
+    const message = 'from must not be after to';
+    const answer = await list(app, 'from=2026-02-01&to=2026-01-31');
+    expect(outcome(answer)).toEqual([400, refusal('VALIDATION_ERROR', message)]);
   });
 
   it('leads to other pages, by the days that were applied', async () => {

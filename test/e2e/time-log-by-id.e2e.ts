@@ -228,21 +228,14 @@ describe('PATCH /api/v1/time-logs/{id}', () => {
     }
   });
 
-  it.each<[unknown, Sending['headers'], number, string]>([
-    [{ foo: 1, duration: 0 }, {}, 400, 'duration must be a positive number; unknown field: foo'],
-    [
-      {},
-      { 'content-type': 'application/json-patch+json' },
+  it('refuses another type, and says which it takes', async () => {
+    const created = await create(app);
+    const answer = await patch(app, idOf(created), {}, { 'content-type': 'application/json-patch+json' });
+    expect([answer.status, messageOf(answer), answer.headers.get('accept-patch')]).toEqual([
       415,
       'Content-Type must be application/merge-patch+json or application/json in UTF-8',
-    ],
-  ])('refuses %j %j', async (body, headers, status, message) => {
-    const created = await create(app);
-    const answer = await patch(app, idOf(created), body, headers);
-    expect([answer.status, messageOf(answer)]).toEqual([status, message]);
-    expect(answer.headers.get('accept-patch')).toBe(
-      status === 415 ? 'application/merge-patch+json, application/json' : null,
-    );
+      'application/merge-patch+json, application/json',
+    ]);
     expect((await get(app, idOf(created))).text).toBe(created.text);
   });
 

@@ -145,15 +145,6 @@ describe('GET /api/v1/time-logs/events', () => {
     await runner.release();
   });
 
-  const log = '019c1370-4e1b-7000-8000-000000000001';
-  const noEvent = 'lastEventId must be the id of an event';
-  it.each([
-    ...['', log, 'x'.repeat(63), 'x'.repeat(65)].map((id) => [`lastEventId=${id}`, noEvent] as const),
-    ['timeout=5000', 'unknown parameter: timeout (known: lastEventId, limit, projectId)'],
-  ])('refuses %s', async (query, message) => {
-    expect(outcome(await feed(query))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
-  });
-
   it('returns the events of some projects: a log that leaves them is deleted', async () => {
     const [FIRST, SECOND, FOREIGN] = ['a', 'b', 'c'].map((n) => PROJECT.replace(/.$/, n)) as [
       string,

@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { lastLineOf } from '../support/commands.js';
-import { runHere, startHere } from '../support/service-here.js';
-import { useFolder, useTestDatabase } from '../support/fixtures.js';
-import { withSql } from '../support/backup-rows.js';
+import { useFolder } from '../support/fixtures.js';
 import { PROJECT, TIME_LOGS } from '../support/requests.js';
+import { useTestApp } from '../support/test-app.js';
 
 const SCHEMA = {
   type: 'object',
@@ -36,14 +34,14 @@ interface Totals {
   readonly meta: { readonly count: number; readonly duration: number; readonly total: number };
 }
 
-const database = useTestDatabase();
 const inFolder = useFolder('totals-');
-let url: string;
-let boss: string;
+beforeAll(() => writeFile(inFolder('schema.json'), JSON.stringify(SCHEMA)));
+const app = useTestApp(() => ({ attributesSchema: inFolder('schema.json') }));
 
-async function send<Body = Totals>(query: string, token = boss, path = '/totals'): Promise<Body> {
+/** Sends a request that the committed document does not describe. */
+async function send<Body = Totals>(query: string, token = app.token, path = '/totals'): Promise<Body> {
   const headers = { authorization: `Bearer ${token}` };
-  return (await (await fetch(`${url}${TIME_LOGS}${path}?${query}`, { headers })).json()) as Body;
+  return (await (await fetch(`${app.url}${TIME_LOGS}${path}?${query}`, { headers })).json()) as Body;
 }
 const groupsBy = async (by: string, rest = '') => {
   const { data } = await send(`by=${by}${rest}`);
@@ -56,16 +54,6 @@ const groupsBy = async (by: string, rest = '') => {
 };
 
 beforeAll(async () => {
-  const file = inFolder('schema.json');
-  await writeFile(file, JSON.stringify(SCHEMA));
-  const settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: file };
-  await runHere('migrate', [], settings);
-  const create = async (...args: string[]) =>
-    lastLineOf(await runHere('token', ['create', '--name', 'x', ...args], settings));
-  boss = await create();
-  ada = await create('--attribute', 'userId=ada');
-  bound = await create('--project', OTHER);
-  ({ url } = await startHere(settings));
   const logs: [date: string, duration: number, attributes: object | undefined, projectId?: string][] = [
     ['2026-01-01', 1, { userId: 'ada', level: 1, billable: true, tags: ['b', 'a', 'b'], count: 2 }],
     ['2026-01-31', 0.1, { userId: 'ada', level: 0.1, billable: false, tags: ['a', 7, LONG] }],
@@ -78,22 +66,17 @@ beforeAll(async () => {
     ['2026-01-15', 4, { userId: null, billable: 'true', level: '1' }],
     ['2026-01-15', 6, undefined],
   ];
-  await withSql(database.url, async (sql) => {
-    for (const [index, [date, duration, attributes, projectId = PROJECT]] of logs.entries())
-      await sql.query(
-        `insert into time_logs (id, project_id, duration, description, date, attributes)
-         values (('019c1370-4e1b-7000-8000-00000000000' || $1::text)::uuid, $2, $3, '', $4, $5)`,
-        [index, projectId, duration, date, attributes && JSON.stringify(attributes)],
-      );
-    // The same number in another form.
-    await sql.query(
-      `update time_logs set attributes = attributes || '{"level": 1.00}' where duration = 0.2`,
-      [],
+  for (const [index, [date, duration, attributes, projectId = PROJECT]] of logs.entries())
+    await app.dataSource.query(
+      `insert into time_logs (id, project_id, duration, description, date, attributes)
+       values (('019c1370-4e1b-7000-8000-00000000000' || $1::text)::uuid, $2, $3, '', $4, $5)`,
+      [index, projectId, duration, date, attributes && JSON.stringify(attributes)],
     );
-  });
+  // The same number in another form.
+  await app.dataSource.query(
+    `update time_logs set attributes = attributes || '{"level": 1.00}' where duration = 0.2`,
+  );
 });
-let ada: string;
-let bound: string;
 
 describe('totals by an attribute', () => {
   it('have the largest duration first, then the value by code point, and null last', async () => {
@@ -151,12 +134,16 @@ describe('totals by an attribute', () => {
         const value = attributes[name] ?? null;
         if (value === null) continue;
         const query = `attributes.${name}=${encodeURIComponent(String(value))}`;
-        expect([query, (await send(query, boss, '')).meta.total]).toEqual([query, count]);
+        expect([query, (await send(query, app.token, '')).meta.total]).toEqual([query, count]);
       }
     },
   );
 
   it('are of the own logs of a bound caller', async () => {
+    const tokenOf = async (bounds: object) =>
+      (await app.tokens.create({ name: 'bound', scopes: ['time-logs:read'], ...bounds })).token;
+    const ada = await tokenOf({ attributes: { userId: 'ada' } });
+    const bound = await tokenOf({ projects: [OTHER] });
     expect((await send('by=attributes.userId', ada)).data).toEqual([
       { attributes: { userId: 'ada' }, count: 3, duration: 1.3 },
     ]);
@@ -167,11 +154,8 @@ describe('totals by an attribute', () => {
   });
 
   it.each([
-    'attributes.note',
-    'attributes.missing',
-    'attributes.__proto__',
-    'attributes.userId,year',
-    'project,attributes.userId',
+    ...['', 'Day', 'month,project', 'project,day,week', 'constructor', 'project,attributes.userId'],
+    ...['note', 'missing', '__proto__', 'userId,year'].map((name) => `attributes.${name}`),
   ])('refuse by=%s', async (by) => {
     expect((await send(`by=${by}&limit=0`)).message).toBe(
       `${WRONG}; limit must be a whole number from 1 to 1000`,
