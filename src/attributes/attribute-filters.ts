@@ -1,6 +1,6 @@
 import { isTooLong, MAX_ATTRIBUTE_LENGTH, MAX_ATTRIBUTE_NUMBER } from '../../libs/auth/src/index.js';
 import { type Fault, faultOf } from '../../libs/errors/src/index.js';
-import { type RequestAttributes, Omittable, Rule } from '../../libs/strict-request/src/index.js';
+import { type AddedMember, Omittable, Rule } from '../../libs/strict-request/src/index.js';
 import {
   type AttributeFilters,
   type AttributeRules,
@@ -78,9 +78,9 @@ export function parseAttribute(name: string, type: AttributeType, text: string):
 
 type Dto = new () => object;
 
-/** Returns what requests may have: attributes in bodies, and the query parameters `attributes.NAME` of filters. */
-export function requestAttributesOf(attributes: AttributeRules): RequestAttributes {
-  const { filters } = attributes;
+/** Returns the member of requests: attributes in bodies, and the query parameters `attributes.NAME` of filters. */
+export function addedAttributes(rules: AttributeRules): AddedMember {
+  const { filters } = rules;
   const parameters = [...filters].map(([name, type]) => ({ name, type, parameter: `attributes.${name}` }));
   const classes = new Map<Dto, Dto>();
 
@@ -88,7 +88,7 @@ export function requestAttributesOf(attributes: AttributeRules): RequestAttribut
     const { name, type } = parameters[index]!;
     const before = parameters
       .slice(0, index)
-      .filter(({ parameter }) => valueIn(query, parameter) !== undefined);
+      .filter(({ parameter }) => textIn(query, parameter) !== undefined);
     return (
       valueFault(name, type, parse(type, value)) ?? (before.length === MAX_VALUES ? TOO_MANY : undefined)
     );
@@ -106,22 +106,23 @@ export function requestAttributesOf(attributes: AttributeRules): RequestAttribut
     return FilteredDto;
   };
   return {
-    faultsOf: async (sent, caller) => (await attributes.validate(sent, caller?.attributes)).faults,
+    name: 'attributes',
+    faultsOf: async (sent, caller) => (await rules.validate(sent, caller?.attributes)).faults,
     extend: <T extends object>(dto: new () => T) => {
       if (dto !== (TimeLogFilterDto as Dto) && !(dto.prototype instanceof TimeLogFilterDto)) return dto;
       const known = classes.get(dto) ?? extend(dto);
       classes.set(dto, known);
       return known as new () => T;
     },
-    valuesIn: (query) => {
+    valueIn: (query) => {
       const values = parameters
-        .map(({ name, type, parameter }) => [name, parse(type, valueIn(query, parameter))] as const)
+        .map(({ name, type, parameter }) => [name, parse(type, textIn(query, parameter))] as const)
         .filter(([, value]) => value !== undefined);
       return values.length === 0 ? undefined : Object.fromEntries(values);
     },
   };
 }
 
-function valueIn(query: object, parameter: string): unknown {
+function textIn(query: object, parameter: string): unknown {
   return (query as Readonly<Record<string, unknown>>)[parameter];
 }

@@ -1,7 +1,7 @@
 import { type FactoryProvider, Logger, type Provider } from '@nestjs/common';
-import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
+import { ADDED_MEMBER, MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { limitsOf, TIME_LOG_OPTIONS, AttributeRules, type TimeLogOptions } from '../time-log/index.js';
-import { requestAttributesOf } from './attribute-filters.js';
+import { addedAttributes } from './attribute-filters.js';
 import { type AttributesDefinition, SchemaAttributes } from './schema-attributes.js';
 
 /** A factory of a definition; undefined: logs have no attributes. */
@@ -30,12 +30,9 @@ export function attributeProviders<Injected extends unknown[]>({
       },
     },
     {
-      provide: REQUEST_RULES,
-      inject: [TIME_LOG_OPTIONS, AttributeRules],
-      useFactory: ({ limits }: TimeLogOptions, attributes: AttributeRules): RequestRules => {
-        const rules = limitsOf(limits);
-        return attributes.haveAttributes ? { ...rules, attributes: requestAttributesOf(attributes) } : rules;
-      },
+      provide: ADDED_MEMBER,
+      inject: [AttributeRules],
+      useFactory: (rules: AttributeRules) => (rules.haveAttributes ? addedAttributes(rules) : undefined),
     },
   ];
 }

@@ -1,5 +1,10 @@
 import type { ModuleMetadata } from '@nestjs/common';
-import { REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
+import {
+  ADDED_MEMBER,
+  type AddedMember,
+  REQUEST_RULES,
+  type RequestRules,
+} from '../../libs/strict-request/src/index.js';
 import { EXPORT } from '../export/export.providers.js';
 import { FEED } from '../feed/feed.providers.js';
 import { TOTALS } from '../totals/totals.providers.js';
@@ -38,6 +43,14 @@ export const TIME_LOGS = {
         const { writeQueue, deadline, keyLifetime } = limitsOf(limits);
         return { queue: writeQueue, wait: deadline, keyLifetime };
       },
+    },
+    {
+      provide: REQUEST_RULES,
+      inject: [TIME_LOG_OPTIONS, { token: ADDED_MEMBER, optional: true }],
+      useFactory: ({ limits }: TimeLogOptions, addedMember?: AddedMember): RequestRules => ({
+        ...limitsOf(limits),
+        addedMember,
+      }),
     },
     {
       provide: BatchTurns,

@@ -1,12 +1,13 @@
 /* Strict input: no unknown fields, validated values, and limits on size, nesting and time. */
 
 export {
+  ADDED_MEMBER,
+  type AddedMember,
   headerValues,
   applyRules,
   type Caller,
   parseRequestId,
   REQUEST_RULES,
-  type RequestAttributes,
   type RequestChange,
   type RequestRules,
   type RequestState,

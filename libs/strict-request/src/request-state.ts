@@ -22,15 +22,22 @@ export interface RequestChange {
   readonly count?: number;
 }
 
-/** The attributes that a module accepts in bodies and queries. */
-export interface RequestAttributes {
-  /** Returns the faults of attributes, which are undefined if they are missing, from a caller. */
-  readonly faultsOf: (sent: unknown, caller: Caller | undefined) => Promise<readonly Fault[]>;
-  /** Returns the DTO of a query, or a class that extends it and has the parameters for attributes too. */
+/**
+ * A member that a module adds to the DTOs of its bodies and queries, since its rules are known only at run time. In a
+ * validated DTO it is a function that returns the value: a pipe of a host may copy or change an object.
+ */
+export interface AddedMember {
+  readonly name: string;
+  /** Returns the faults of the value in a body, which is undefined if it is missing, from a caller. */
+  readonly faultsOf: (value: unknown, caller: Caller | undefined) => Promise<readonly Fault[]>;
+  /** Returns the DTO of a query, or a class that extends it and has the parameters of the member. */
   readonly extend: <T extends object>(dto: new () => T) => new () => T;
-  /** Returns the values of attributes in a query that its DTO has checked; undefined if it has none. */
-  readonly valuesIn: (query: object) => object | undefined;
+  /** Returns the value in a query that such a DTO has checked; undefined if it is missing. */
+  readonly valueIn: (query: object) => unknown;
 }
+
+/** The injection token of an optional AddedMember. */
+export const ADDED_MEMBER = Symbol.for('time-logs.ADDED_MEMBER');
 
 /** The rules of a module for its requests. */
 export interface RequestRules {
@@ -40,7 +47,7 @@ export interface RequestRules {
   readonly batchLimit: number;
   /** The maximum total time that the request waits, in milliseconds. */
   readonly deadline: number;
-  readonly attributes?: RequestAttributes | undefined;
+  readonly addedMember?: AddedMember | undefined;
 }
 
 /** The injection token of the rules that a module provides for its controllers. */
@@ -54,8 +61,6 @@ export class RequestState {
   remainingWaitMs: number | undefined = undefined;
   /** The rules of the module that serves it. */
   rules: RequestRules | undefined = undefined;
-  /** The attributes of a log, of each log of a batch, or of a filter as they were sent. Pipes of a host change none. */
-  attributes: unknown = undefined;
   change: RequestChange | undefined = undefined;
 }
 

@@ -3,16 +3,16 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request } from 'express';
 import { batchError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
 import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
-import { rulesOf, type Served, STATE } from './request-state.js';
+import { rulesOf, type Served } from './request-state.js';
 import { refuseQuery } from './strict-request.decorators.js';
 import {
+  allFaultsOf,
   faultsIn,
-  faultsWithAttributes,
   FIELD,
   isValid,
   tryValidate,
-  type ValidatedLog,
-  validateLog,
+  type ValidatedObject,
+  validateObject,
 } from './validate.js';
 
 /** The form of a batch: a body with a list of objects, each of which may be as deep as another body. */
@@ -30,8 +30,8 @@ const CHECK_SLICE_MS = 10;
 
 /**
  * Injects a function that parses the body of a batch once its turn has come: a parsed body takes several times the
- * memory of its bytes. The function returns a validated instance of its DTO, with validated objects, which may have
- * attributes, and throws one error for all of them. A query on such a route is refused.
+ * memory of its bytes. The function returns a validated instance of its DTO, with validated objects, and throws one
+ * error for all of them. A query on such a route is refused.
  */
 export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
   async (shape: BatchShape, context: ExecutionContext) => {
@@ -50,36 +50,34 @@ async function validateBatch(
 ): Promise<object> {
   const outer = tryValidate(batch, body, FIELD);
   const inputs = outer.faults.length > 0 ? [] : (Reflect.get(outer.instance, list) as unknown[]);
-  const validated: (ValidatedLog<object> | undefined)[] = [];
+  const validated: (ValidatedObject<object> | undefined)[] = [];
   let sliceEnd = performance.now() + CHECK_SLICE_MS;
   for (const input of inputs) {
     if (performance.now() > sliceEnd) {
       await nextIteration();
       sliceEnd = performance.now() + CHECK_SLICE_MS;
     }
-    validated.push(isJsonObject(input) ? validateLog(request, dto, input) : undefined);
+    validated.push(isJsonObject(input) ? validateObject(request, dto, input) : undefined);
   }
-  const valid = validated.filter((one) => one !== undefined && isValid(one)) as ValidatedLog<object>[];
+  const valid = validated.filter((one) => one !== undefined && isValid(one)) as ValidatedObject<object>[];
   if (!isValid(outer) || valid.length < inputs.length) {
-    const faults = await faultsOfObjects(request, list, inputs, validated);
+    const faults = await faultsOfObjects(list, inputs, validated);
     throw batchError([...faults, ...faultsIn(outer, FIELD)]);
   }
-  request[STATE].attributes = valid.map(({ attributes }) => attributes);
   return Object.assign(outer.instance, { [list]: valid.map(({ instance }) => instance) });
 }
 
 /** Returns the faults of all objects of a batch that is refused. */
 async function faultsOfObjects(
-  request: Served,
   list: string,
   inputs: readonly unknown[],
-  validated: readonly (ValidatedLog<object> | undefined)[],
+  validated: readonly (ValidatedObject<object> | undefined)[],
 ): Promise<Fault[]> {
   const all: Fault[] = [];
   for (const [index, one] of validated.entries()) {
     const place = `${list}[${index}]`;
     if (one) {
-      const faults = await faultsWithAttributes(request, one);
+      const faults = await allFaultsOf(one);
       all.push(...faultsAt(place, faultsIn({ faults, unknown: one.unknown }, FIELD)));
     } else {
       all.push(faultOf(place, inputs[index], 'type', 'must be a JSON object', { type: 'object' }));

@@ -1,25 +1,26 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError, validationError } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
-import { rulesOf, type Served, STATE, stateOf } from './request-state.js';
+import { rulesOf, type Served, stateOf } from './request-state.js';
 import {
+  addValue,
+  allFaultsOf,
   faultsIn,
-  faultsWithAttributes,
   FIELD,
   tryValidate,
-  type ValidatedLog,
-  validateLog,
+  type ValidatedObject,
+  validateObject,
 } from './validate.js';
 
-/** The form of a message: its members, one of which is a log or a query with a DTO of its own. */
+/** The form of a message: its members, one of which is an object or a query with a DTO of its own. */
 export interface MessageShape {
   /** The DTO of all members, which also checks that `part` is an object. */
   readonly message: Type<object>;
-  /** The name of the log's or the query's member. */
+  /** The name of this member. */
   readonly part: string;
-  /** The DTO of the log or the query. */
+  /** Its DTO. */
   readonly dto: Type<object>;
-  /** Whether it is a query. A missing one is empty. It has parameters for attributes. */
+  /** Whether it is a query. A missing one is empty. */
   readonly isQuery?: boolean;
 }
 
@@ -28,17 +29,18 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   async ({ message, part, dto, isQuery = false }: MessageShape, context: ExecutionContext) => {
     const data: Record<string, unknown> & Served = context.switchToRpc().getData();
     const value = data[part] === undefined && isQuery ? {} : data[part];
-    const { attributes } = rulesOf(data);
-    const validatePart = (input: object): ValidatedLog<object> =>
-      isQuery ? tryValidate(attributes?.extend(dto) ?? dto, input, FIELD) : validateLog(data, dto, input);
+    const { addedMember } = rulesOf(data);
+    const validatePart = (input: object): ValidatedObject<object> =>
+      isQuery ? tryValidate(addedMember?.extend(dto) ?? dto, input, FIELD) : validateObject(data, dto, input);
     const inner = isJsonObject(value) ? validatePart(value) : undefined;
     const outer = tryValidate(message, data, FIELD);
     const unknown = [...(inner?.unknown ?? []), ...outer.unknown];
     if (outer.faults.length + unknown.length > 0 || (inner && inner.faults.length > 0)) {
-      const faults = [...(inner ? await faultsWithAttributes(data, inner) : []), ...outer.faults];
+      const faults = [...(inner ? await allFaultsOf(inner) : []), ...outer.faults];
       throw validationError(faultsIn({ faults, unknown }, FIELD));
     }
-    data[STATE].attributes = isQuery ? inner && attributes?.valuesIn(inner.instance) : inner?.attributes;
+    if (isQuery && inner && addedMember)
+      addValue(inner.instance, addedMember.name, addedMember.valueIn(inner.instance));
     return Object.assign(outer.instance, { [part]: inner?.instance });
   },
 );

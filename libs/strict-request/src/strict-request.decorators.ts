@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
 import {
+  addValue,
   type CorrectionRules,
   propertiesOf,
   Rule,
@@ -9,16 +10,16 @@ import {
   validateBody,
   validate,
 } from './validate.js';
-import { headerValues, rulesOf, type Served, STATE } from './request-state.js';
+import { headerValues, rulesOf, type Served } from './request-state.js';
 import { receiveJsonObject } from './json-body.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
 // types are explicit because Nest 11 lacks the types that Nest 12 infers.
 
 /**
- * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have run. It may have
- * attributes and, by the rules of a correction for the parameters of the path, fixed members, which are not injected.
- * A query on such a route is refused.
+ * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have run. By the rules of
+ * a correction for the parameters of the path it may have fixed members, which are not injected. A query on such a
+ * route is refused.
  */
 export function StrictBody(
   dto: Type<object>,
@@ -64,10 +65,10 @@ export const StrictQuery: (dto: Type<object>) => ParameterDecorator = createPara
   (dto: Type<object>, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request & Served>();
     const { values, ...faults } = readQuery(request.originalUrl);
-    const { attributes } = rulesOf(request);
-    const known = attributes?.extend(dto) ?? dto;
+    const { addedMember } = rulesOf(request);
+    const known = addedMember?.extend(dto) ?? dto;
     const query = validate(known, values, { noun: 'parameter', ...faults, listsKnown: true });
-    request[STATE].attributes = attributes?.valuesIn(query);
+    if (addedMember) addValue(query, addedMember.name, addedMember.valueIn(query));
     return query;
   },
 );

@@ -81,8 +81,6 @@ function readProperties(dto: Dto<object>): Properties {
   return properties;
 }
 
-/** The member of a log that a schema checks. */
-const ATTRIBUTES = 'attributes';
 /** The maximum number of unknown names in a message. */
 const MAX_UNKNOWN_NAMES = 3;
 /** The maximum number of characters of an unknown name. */
@@ -167,70 +165,74 @@ export function isValid({ faults, unknown }: Validated<object>): boolean {
   return faults.length === 0 && unknown.length === 0;
 }
 
-/** A validated log of a body or message. */
-export interface ValidatedLog<T> extends Validated<T> {
-  /** Its attributes as they were sent, which the use case checks. */
-  readonly attributes?: unknown;
-  /** Whether the schema decides about its attributes, also about missing ones. */
-  readonly hasSchema?: boolean;
+/** A validated object of a body or message. */
+export interface ValidatedObject<T> extends Validated<T> {
+  /** Returns the faults of the added member, with which the message of a refusal is complete. */
+  readonly faultsOfAdded?: () => Promise<readonly Fault[]>;
 }
 
 /**
- * Checks a log by its DTO. It may have attributes if the module accepts some. The schema decides about missing ones
- * too, unless the log keeps those that are stored.
+ * Checks an object by its DTO. It may have the member that the module adds, which the use case checks, also if it is
+ * missing, unless the object then keeps the stored value.
  */
-export function validateLog<T extends object>(
+export function validateObject<T extends object>(
   request: Served,
   dto: Dto<T>,
   input: object,
-  keepsAttributes = false,
-): ValidatedLog<T> {
+  keepsAdded = false,
+): ValidatedObject<T> {
   const validated = tryValidate(dto, input, FIELD);
-  if (rulesOf(request).attributes === undefined) return validated;
-  const attributes: unknown = Object.hasOwn(input, ATTRIBUTES) ? Reflect.get(input, ATTRIBUTES) : undefined;
-  const unknown = validated.unknown.filter((name) => name !== ATTRIBUTES);
-  return { ...validated, unknown, attributes, hasSchema: !keepsAttributes || attributes !== undefined };
+  const { addedMember } = rulesOf(request);
+  if (addedMember === undefined) return validated;
+  const { name, faultsOf: faultsOfValue } = addedMember;
+  const value: unknown = Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined;
+  addValue(validated.instance, name, value);
+  const unknown = validated.unknown.filter((member) => member !== name);
+  if (value === undefined && keepsAdded) return { ...validated, unknown };
+  const faultsOfAdded = () => withinDeadline(request, faultsOfValue(value, request[STATE].caller));
+  return { ...validated, unknown, faultsOfAdded };
 }
 
-/** Returns the faults of a log that is refused, with those of its attributes. */
-export async function faultsWithAttributes(
-  request: Served,
-  { faults, attributes, hasSchema = false }: ValidatedLog<object>,
-): Promise<readonly Fault[]> {
-  const { rules, caller } = request[STATE];
-  if (!hasSchema) return faults;
-  return [...faults, ...(await withinDeadline(request, rules!.attributes!.faultsOf(attributes, caller)))];
+/** Adds the value of an added member to a DTO. */
+export function addValue(instance: object, name: string, value: unknown): void {
+  if (value !== undefined) Object.assign(instance, { [name]: () => value });
+}
+
+/** Returns all faults of an object that is refused. */
+export async function allFaultsOf({
+  faults,
+  faultsOfAdded,
+}: ValidatedObject<object>): Promise<readonly Fault[]> {
+  return faultsOfAdded ? [...faults, ...(await faultsOfAdded())] : faults;
 }
 
 /** The rules for what the body of a correction may have and lack, unlike that of a create. */
 export interface CorrectionRules {
   /** The rules of members that the body may repeat, but not change. */
   readonly fixed?: Readonly<Record<string, (value: unknown) => Fault | undefined>>;
-  /** Whether a body without attributes keeps those that are stored, so that the schema does not see it. */
-  readonly keepsAttributes?: boolean;
+  /** Whether a body without the added member keeps the stored value. */
+  readonly keepsAdded?: boolean;
 }
 
 /**
- * Returns an instance of the DTO with the values of a body, without its fixed members, whose faults come last, and
- * without its attributes: the state of the request has them, since pipes of a host must not change them. The use case
- * checks attributes; here a schema only completes the message of a refusal. Throws like `validate`.
+ * Returns an instance of the DTO with the values of a body, without its fixed members, whose faults come last. Throws
+ * like `validate`.
  */
 export async function validateBody<T extends object>(
   request: Served,
   dto: Dto<T>,
   body: object,
-  { fixed = {}, keepsAttributes }: CorrectionRules = {},
+  { fixed = {}, keepsAdded }: CorrectionRules = {},
 ): Promise<T> {
-  const validated = validateLog(request, dto, body, keepsAttributes);
+  const validated = validateObject(request, dto, body, keepsAdded);
   const ofFixed = Object.entries(fixed).flatMap(([name, rule]) =>
     Object.hasOwn(body, name) ? (rule(Reflect.get(body, name)) ?? []) : [],
   );
   const unknown = validated.unknown.filter((name) => !Object.hasOwn(fixed, name));
   if (validated.faults.length + ofFixed.length + unknown.length > 0) {
-    const faults = [...(await faultsWithAttributes(request, validated)), ...ofFixed];
+    const faults = [...(await allFaultsOf(validated)), ...ofFixed];
     throw validationError(faultsIn({ faults, unknown }, FIELD));
   }
-  request[STATE].attributes = validated.attributes;
   return validated.instance;
 }
 

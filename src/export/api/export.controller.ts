@@ -98,7 +98,7 @@ export class ExportController implements OnModuleDestroy {
         if (lastEventId !== undefined) response.setHeader('Last-Event-ID', lastEventId);
         if (first) await sendParts(response, first, parts, signal);
       };
-      exported = this.service.export(filterIn(query, request[STATE].attributes), format, use, options);
+      exported = this.service.export(filterIn(query), format, use, options);
       exported.then(begin, fail);
     });
     await withinDeadline(request, begun);

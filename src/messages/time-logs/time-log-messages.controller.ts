@@ -89,8 +89,8 @@ export class TimeLogMessagesController {
     @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
     @MessageState() stateOf: () => RequestState,
   ): Promise<object> {
-    const { caller, attributes } = stateOf();
-    const { filter, page } = criteriaOf(query, attributes);
+    const { caller } = stateOf();
+    const { filter, page } = criteriaOf(query);
     const call = { caller };
     const list = async () => itemsResponse(await this.timeLogs.items(filter, page, call), page);
     return this.largeLists.isLarge(page.limit) ? this.largeLists.form(caller?.id, list) : list();
@@ -102,8 +102,8 @@ export class TimeLogMessagesController {
     @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
     @MessageState() stateOf: () => RequestState,
   ): Promise<object> {
-    const { caller, attributes } = stateOf();
-    const { filter, page } = criteriaOf(query, attributes);
+    const { caller } = stateOf();
+    const { filter, page } = criteriaOf(query);
     const totals = await this.totalsService.totals(filter, query.by, page, { caller });
     return totalsResponse(totals, page);
   }
@@ -117,7 +117,7 @@ export class TimeLogMessagesController {
   ): Promise<object> {
     const state = stateOf();
     const call = { caller: state.caller };
-    const values = valuesOf(timeLog, state.attributes);
+    const values = valuesOf(timeLog);
     if (idempotencyKey === undefined) {
       const log = await this.timeLogs.record(values, call);
       state.change = { kind: 'record', id: log.id };

@@ -26,6 +26,9 @@ export class TimeLogFilterDto {
   @Omittable()
   @Rule((value) => periodEndFault('to', value))
   to?: string;
+
+  /** Returns the values of attributes that the query names; undefined if there are none. */
+  declare attributes?: () => AttributeValues;
 }
 
 /** The query of a list, as text. Error messages follow the order of these fields. */
@@ -43,16 +46,16 @@ export interface ListCriteria {
   readonly page: PageRequest;
 }
 
-/** Returns the filter and the page of a valid query, with the values of attributes that it names. */
-export function criteriaOf(query: ListTimeLogsDto, attributes?: unknown): ListCriteria {
-  return { filter: filterIn(query, attributes), page: PageRequest.of(query.page, query.limit) };
+/** Returns the filter and the page of a valid query. */
+export function criteriaOf(query: ListTimeLogsDto): ListCriteria {
+  return { filter: filterIn(query), page: PageRequest.of(query.page, query.limit) };
 }
 
 /** Returns the filter of a valid query. */
-export function filterIn({ projectId, from, to }: TimeLogFilterDto, attributes?: unknown): TimeLogFilter {
+export function filterIn({ projectId, from, to, attributes }: TimeLogFilterDto): TimeLogFilter {
   return {
     projectIds: projectId === undefined ? undefined : projectIdsOf(projectId),
     period: Period.of(from, to),
-    attributes: attributes as AttributeValues | undefined,
+    attributes: attributes?.(),
   };
 }

@@ -13,9 +13,9 @@ async function patched(patch: unknown, attributes: Attributes = stored, hasSchem
   const request = {} as Served;
   const faultsOf = async (sent: unknown) =>
     Promise.resolve(sent === 0 ? [faultOf('attributes', sent, 'type', 'must be an object')] : []);
-  const accepted = { faultsOf, extend: <T>(dto: T) => dto, valuesIn: () => undefined };
+  const accepted = { name: 'attributes', faultsOf, extend: <T>(dto: T) => dto, valueIn: () => undefined };
   const limits = { bodyLimit: 1, batchLimit: 1, deadline: 60_000 };
-  applyRules(request, hasSchema ? { ...limits, attributes: accepted } : limits);
+  applyRules(request, hasSchema ? { ...limits, addedMember: accepted } : limits);
   const log = TimeLog.record({ ...values, attributes }, id);
   return normalizedValues(await patchedValues(log, patch as object, request));
 }

@@ -1,10 +1,4 @@
-import {
-  validateBody,
-  isJsonObject,
-  rulesOf,
-  type Served,
-  STATE,
-} from '../../../libs/strict-request/src/index.js';
+import { validateBody, isJsonObject, rulesOf, type Served } from '../../../libs/strict-request/src/index.js';
 import { normalizedValues, type TimeLog, type TimeLogValues, VALUE_NAMES } from '../domain/time-log.js';
 import { correctionRulesOf, TimeLogDto, valuesOf } from './time-log.dto.js';
 
@@ -14,7 +8,7 @@ import { correctionRulesOf, TimeLogDto, valuesOf } from './time-log.dto.js';
  */
 export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
   const { attributes, ...values } = normalizedValues(log);
-  const haveAttributes = rulesOf(request).attributes !== undefined;
+  const haveAttributes = rulesOf(request).addedMember !== undefined;
   // The log has no such values, so `{"id": null}` would remove nothing and pass: they are put back, and checked.
   const notValues = Object.entries(patch).filter(
     ([name]) =>
@@ -27,10 +21,9 @@ export async function patchedValues(log: TimeLog, patch: object, request: Served
   const rules = correctionRulesOf(log.id);
   if (Object.hasOwn(patch, 'attributes')) {
     const body = merged({ ...values, ...(attributes && { attributes }) });
-    const validated = await validateBody(request, TimeLogDto, body, { ...rules, keepsAttributes: false });
-    return valuesOf(validated, request[STATE].attributes);
+    return valuesOf(await validateBody(request, TimeLogDto, body, { ...rules, keepsAdded: false }));
   }
-  return valuesOf(await validateBody(request, TimeLogDto, merged(values), rules), attributes);
+  return { ...valuesOf(await validateBody(request, TimeLogDto, merged(values), rules)), attributes };
 }
 
 /** Returns the result of a JSON Merge Patch (RFC 7396, section 2). */

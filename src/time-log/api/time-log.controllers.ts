@@ -34,7 +34,6 @@ import { BatchTurns, LargeLists } from './large-requests.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { patchedValues } from './patch-time-log.js';
 import {
-  allValuesOf,
   BATCH_SHAPE,
   correctionRulesOf,
   IdempotencyKeyHeader,
@@ -60,7 +59,7 @@ export class ListTimeLogsController {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { filter, page } = criteriaOf(query, request[STATE].attributes);
+    const { filter, page } = criteriaOf(query);
     const { caller } = request[STATE];
     await sendList(this.largeLists, request, response, {
       limit: page.limit,
@@ -93,7 +92,7 @@ export class RecordTimeLogsController {
   ): Promise<void> {
     const state = request[STATE];
     const call = { caller: state.caller };
-    const values = valuesOf(body, state.attributes);
+    const values = valuesOf(body);
     const keyText = headers['Idempotency-Key'];
     if (keyText === undefined) {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
@@ -119,7 +118,7 @@ export class RecordTimeLogsController {
     const call = { caller: state.caller };
     const keyText = headers['Idempotency-Key'];
     const recorded = this.turns.run(call.caller?.id, async () => {
-      const values = allValuesOf(await read(), state.attributes as readonly unknown[]);
+      const values = (await read()).timeLogs.map(valuesOf);
       if (keyText === undefined)
         return { logs: await this.timeLogs.recordAll(values, call), isReplay: false };
       return this.timeLogs.recordAllOnce(values, idempotencyKeyOf(call.caller?.id, keyText), call);
@@ -143,11 +142,7 @@ export class CorrectTimeLogController {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const corrected = this.timeLogs.correct(
-      id,
-      valuesOf(body, request[STATE].attributes),
-      changeOptionsOf(request, 'correct', id),
-    );
+    const corrected = this.timeLogs.correct(id, valuesOf(body), changeOptionsOf(request, 'correct', id));
     sendLog(response, 200, await withinDeadline(request, corrected));
   }
 

@@ -22,7 +22,7 @@ export class TotalsController {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { filter, page } = criteriaOf(query, request[STATE].attributes);
+    const { filter, page } = criteriaOf(query);
     const { by } = query;
     const totals = await withinDeadline(
       request,
