@@ -2,7 +2,7 @@ import { type FactoryProvider, Logger, type Provider } from '@nestjs/common';
 import { ADDED_MEMBER, MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { limitsOf, TIME_LOG_OPTIONS, AttributeRules, type TimeLogOptions } from '../time-log/index.js';
 import { addedAttributes } from './attribute-filters.js';
-import { type AttributesDefinition, SchemaAttributes } from './schema-attributes.js';
+import { type AttributesDefinition, SchemaAttributeRules } from './schema-attribute-rules.js';
 
 /** A factory of a definition; undefined: logs have no attributes. */
 interface DefinitionFactory<Injected extends unknown[]> {
@@ -26,7 +26,7 @@ export function attributeProviders<Injected extends unknown[]>({
         const bounds = { depth: MAX_JSON_DEPTH - 1, bytes: limitsOf(limits).bodyLimit };
         const logger = new Logger(AttributeRules.name);
         const { schema, filters } = definition;
-        return new SchemaAttributes(schema, bounds, (fault) => logger.error(fault), filters);
+        return new SchemaAttributeRules(schema, bounds, (fault) => logger.error(fault), filters);
       },
     },
     {

@@ -1,6 +1,6 @@
 import { MAX_ATTRIBUTE_LENGTH } from '../../libs/auth/src/index.js';
 import type { AttributeFilters } from '../time-log/index.js';
-import type { AttributesSchema } from './schema-attributes.js';
+import type { AttributesSchema } from './schema-attribute-rules.js';
 
 type Direction = 'input' | 'output';
 

@@ -9,5 +9,5 @@ export type {
   AttributesOf,
   AttributesSchema,
   SentAttributesOf,
-} from './schema-attributes.js';
+} from './schema-attribute-rules.js';
 export { describeAttributes } from './service-document.js';

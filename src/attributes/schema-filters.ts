@@ -1,7 +1,7 @@
 import { ATTRIBUTE_NAME } from '../../libs/auth/src/index.js';
 import { type AttributeFilters, type AttributeType, isPlainObject } from '../time-log/index.js';
 import { schemasIn } from './json-schema.js';
-import type { AttributesSchema } from './schema-attributes.js';
+import type { AttributesSchema } from './schema-attribute-rules.js';
 
 const SCALARS: ReadonlySet<unknown> = new Set<AttributeType>(['string', 'number', 'integer', 'boolean']);
 

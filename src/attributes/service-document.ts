@@ -1,5 +1,5 @@
 import { filterParameters, jsonSchemaOf, requiresAttributes, withAttributes } from './attributes-document.js';
-import type { AttributesDefinition } from './schema-attributes.js';
+import type { AttributesDefinition } from './schema-attribute-rules.js';
 
 /** A reference, or another object. */
 type Parameter = object & { readonly $ref?: string };

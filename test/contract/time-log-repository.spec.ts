@@ -17,7 +17,7 @@ import {
 import { connectionOptions } from '../../src/database/setup/index.js';
 import { Database } from '../../src/database/index.js';
 import type { DataSource } from 'typeorm';
-import { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
+import { SchemaAttributeRules } from '../../src/attributes/schema-attribute-rules.js';
 import { TypeOrmExportRepository } from '../../src/export/index.js';
 import { TypeOrmTotalsRepository } from '../../src/totals/index.js';
 import {
@@ -31,7 +31,7 @@ import {
 } from '../support/storage.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
 
-const ANY_ATTRIBUTES = new SchemaAttributes({
+const ANY_ATTRIBUTES = new SchemaAttributeRules({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
 });
 const made: UsedDatabase[] = [];

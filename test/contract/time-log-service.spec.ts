@@ -10,7 +10,7 @@ import {
   type TimeLogValues,
   type TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
-import { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
+import { SchemaAttributeRules } from '../../src/attributes/schema-attribute-rules.js';
 import { useStore } from '../support/storage.js';
 
 const values = {
@@ -34,7 +34,9 @@ class CountingIds extends TimeLogIds {
 describe('TimeLogService', () => {
   /** It stores attributes, of which the service knows nothing. */
   const store = useStore(
-    new SchemaAttributes({ '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } }),
+    new SchemaAttributeRules({
+      '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
+    }),
   );
   let repository: TypeOrmTimeLogRepository;
   let ids: CountingIds;

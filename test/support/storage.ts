@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
-import type { SchemaAttributes } from '../../src/attributes/schema-attributes.js';
+import type { SchemaAttributeRules } from '../../src/attributes/schema-attribute-rules.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, plainOptions } from '../../src/database/setup/index.js';
 import { TypeOrmExportRepository } from '../../src/export/index.js';
@@ -113,7 +113,7 @@ export interface Store {
 }
 
 /** Makes a repository over a database of its own, as the service connects but with more time. */
-export function useStore(attributes?: SchemaAttributes): Store {
+export function useStore(attributes?: SchemaAttributeRules): Store {
   const database = useDatabase();
   const store = {} as Store;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { jsonSchemaOf } from '../attributes-document.js';
-import { SchemaAttributes } from '../schema-attributes.js';
+import { SchemaAttributeRules } from '../schema-attribute-rules.js';
 import { readSchemaFile } from './schema-file.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'attributes-'));
@@ -18,7 +18,7 @@ const ofProperty = (property: unknown, more = {}) =>
   read({ type: 'object', properties: { a: property }, additionalProperties: false, ...more });
 function attributesOfProperty(...schema: Parameters<typeof ofProperty>) {
   const { schema: standard, filters } = ofProperty(...schema);
-  return new SchemaAttributes(standard, undefined, undefined, filters);
+  return new SchemaAttributeRules(standard, undefined, undefined, filters);
 }
 
 describe('a file with a schema', () => {
@@ -167,7 +167,7 @@ describe('a file with a schema', () => {
     ],
   ])('may have any keyword of JSON Schema: %s', async (_what, schema, valid, invalid) => {
     const { schema: standard } = read({ type: 'object', ...schema });
-    const attributes = new SchemaAttributes(standard);
+    const attributes = new SchemaAttributeRules(standard);
     expect(await attributes.validate(valid)).toMatchObject({ faults: [], sent: valid });
     expect((await attributes.validate(invalid)).faults).not.toEqual([]);
   });

@@ -6,7 +6,7 @@ import { ruleOfType } from '../attribute-filters.js';
 import type { SchemaIssue } from '../attribute-issues.js';
 import { jsonFault } from '../json.js';
 import { requireKeywords, schemasIn } from '../json-schema.js';
-import { type AttributesDefinition, type AttributesSchema, OWN_VENDOR } from '../schema-attributes.js';
+import { type AttributesDefinition, type AttributesSchema, OWN_VENDOR } from '../schema-attribute-rules.js';
 import { filtersIn } from '../schema-filters.js';
 import { addExactKeywords } from './exact-keywords.js';
 

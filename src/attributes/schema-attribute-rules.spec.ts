@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { TimeLog, type TimeLogValues } from '../time-log/index.js';
-import { type AttributesSchema, SchemaAttributes } from './schema-attributes.js';
+import { type AttributesSchema, SchemaAttributeRules } from './schema-attribute-rules.js';
 
 const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
 const ID = '019c1363-4a3b-7245-b697-5dec9f548a52';
@@ -9,9 +9,12 @@ type SchemaResult = Awaited<ReturnType<AttributesSchema['~standard']['validate']
 
 /** Returns attributes with this validation. */
 const attributesBy = (validate: (value: unknown) => SchemaResult | Promise<SchemaResult>) =>
-  new SchemaAttributes({ '~standard': { version: 1, vendor: 'test', validate } }, { depth: 7, bytes: 1_000 });
+  new SchemaAttributeRules(
+    { '~standard': { version: 1, vendor: 'test', validate } },
+    { depth: 7, bytes: 1_000 },
+  );
 /** Records values with their attributes as a schema converts them. */
-const recorded = async (schema: SchemaAttributes, sent: TimeLogValues) =>
+const recorded = async (schema: SchemaAttributeRules, sent: TimeLogValues) =>
   TimeLog.record(sent, ID, await schema.validate(sent.attributes));
 const rejecting = (...issues: Extract<SchemaResult, { issues: readonly object[] }>['issues']) =>
   attributesBy(() => ({ issues }));
@@ -111,7 +114,7 @@ describe('values with attributes', () => {
 describe('values to which a caller is bound', () => {
   const bound = { userId: 'ada', team: 1 };
   const validate = (value: unknown) => ({ value });
-  const any = new SchemaAttributes(
+  const any = new SchemaAttributeRules(
     { '~standard': { version: 1, vendor: 'test', validate } },
     undefined,
     undefined,

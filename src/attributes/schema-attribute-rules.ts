@@ -52,7 +52,7 @@ const NOT_STORABLE = faultOf('attributes', null, 'schema', 'is not valid');
 export const OWN_VENDOR = 'time-logs';
 
 /** Attributes that obey a schema. */
-export class SchemaAttributes extends AttributeRules {
+export class SchemaAttributeRules extends AttributeRules {
   override readonly haveAttributes = true;
 
   constructor(
