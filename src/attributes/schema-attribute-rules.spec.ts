@@ -97,7 +97,11 @@ describe('values with attributes', () => {
 
   it('tell what was sent, also if the schema changes its argument', async () => {
     const careless = attributesBy((value) => ({ value: Object.assign(value as object, { b: 2 }) }));
-    expect(await careless.validate({ a: 1 })).toEqual({ faults: [], sent: { a: 1 }, output: { a: 1, b: 2 } });
+    expect(await careless.validate({ a: 1 })).toEqual({
+      faults: [],
+      input: { a: 1 },
+      output: { a: 1, b: 2 },
+    });
   });
 
   it('are a copy that the host cannot change', async () => {
@@ -126,7 +130,7 @@ describe('values to which a caller is bound', () => {
     [{ a: 1 }, { userId: 'ada', a: 1 }],
     [{ userId: 'bob' }, { userId: 'bob' }],
   ])('are added to %j before the schema if they have a filter, and count as sent', async (sent, all) => {
-    expect(await any.validate(sent, bound)).toEqual({ faults: [], sent: all, output: all });
+    expect(await any.validate(sent, bound)).toEqual({ faults: [], input: all, output: all });
   });
 
   it('are missing from the output of a schema without one, so that the access refuses it', async () => {

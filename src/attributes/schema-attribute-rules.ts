@@ -93,7 +93,7 @@ export class SchemaAttributeRules extends AttributeRules {
     if (result.issues) return { faults: issueFaults(result.issues, isOwn ? undefined : input) };
     // An empty object lacks the values to which a caller is bound, which is then refused.
     const output = result.value ?? (bound && {});
-    if (output === undefined) return { faults: [], sent: input, output };
+    if (output === undefined) return { faults: [], input, output };
     const fault = this.objectFault(output);
     if (fault !== undefined) {
       // The response is a 400, since no input may cause a server error.
@@ -102,7 +102,7 @@ export class SchemaAttributeRules extends AttributeRules {
     }
     // Hooks must not change the attributes that are stored.
     const stored = frozenCopy(output) as Attributes;
-    return { faults: [], sent: input, output: stored };
+    return { faults: [], input, output: stored };
   }
 
   private objectFault(value: unknown): string | undefined {

@@ -30,8 +30,8 @@ export const EXPORT: Required<Pick<ModuleMetadata, 'providers' | 'exports'>> = {
     {
       provide: ExportService,
       inject: [ExportRepository, AttributeRules],
-      useFactory: (repository: ExportRepository, attributes: AttributeRules) =>
-        new ExportService(repository, attributes),
+      useFactory: (repository: ExportRepository, rules: AttributeRules) =>
+        new ExportService(repository, rules),
     },
     ExportMeasures,
   ],

@@ -62,7 +62,7 @@ export class TimeLogModule extends ConfigurableModuleClass {
   constructor(
     @Inject(TIME_LOG_OPTIONS) private readonly options: TimeLogFactoryOptions,
     @Optional() @Inject(ENABLED_ROUTES) private readonly routes: EnabledRoutes = {},
-    private readonly attributes: AttributeRules,
+    private readonly attributeRules: AttributeRules,
   ) {
     super();
   }
@@ -78,7 +78,7 @@ export class TimeLogModule extends ConfigurableModuleClass {
    * (3.1) of the app.
    */
   openApiPaths(prefix: string): OpenApiPaths {
-    const { filters } = this.attributes;
+    const { filters } = this.attributeRules;
     const { attributes: schema } = this.options;
     const operationIds = enabledCapabilities(this.routes).flatMap((capability) => capability.operationIds);
     return openApiPaths(prefix, operationIds, schema && { schema, filters });

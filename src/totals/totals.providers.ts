@@ -16,8 +16,8 @@ export const TOTALS = {
     {
       provide: TotalsService,
       inject: [TotalsRepository, AttributeRules],
-      useFactory: (repository: TotalsRepository, attributes: AttributeRules) =>
-        new TotalsService(repository, attributes),
+      useFactory: (repository: TotalsRepository, rules: AttributeRules) =>
+        new TotalsService(repository, rules),
     },
   ],
   exports: [TotalsRepository, TotalsService],

@@ -168,7 +168,7 @@ describe('a file with a schema', () => {
   ])('may have any keyword of JSON Schema: %s', async (_what, schema, valid, invalid) => {
     const { schema: standard } = read({ type: 'object', ...schema });
     const attributes = new SchemaAttributeRules(standard);
-    expect(await attributes.validate(valid)).toMatchObject({ faults: [], sent: valid });
+    expect(await attributes.validate(valid)).toMatchObject({ faults: [], input: valid });
     expect((await attributes.validate(invalid)).faults).not.toEqual([]);
   });
 
@@ -201,12 +201,12 @@ describe('a file with a schema', () => {
     const lax = attributesOfProperty({ type: 'string' });
     expect([await lax.validate(undefined), await lax.validate({})]).toEqual([
       { faults: [] },
-      { faults: [], sent: {}, output: {} },
+      { faults: [], input: {}, output: {} },
     ]);
     const sent = {};
     const defaults = attributesOfProperty({ type: 'string', default: 'x' });
     expect([await defaults.validate(sent), await defaults.validate(undefined), sent]).toEqual([
-      { faults: [], sent: {}, output: { a: 'x' } },
+      { faults: [], input: {}, output: { a: 'x' } },
       { faults: [], output: { a: 'x' } },
       {},
     ]);

@@ -38,10 +38,10 @@ import {
 import { accessTo, type CallOptions, readArguments, requireAccess } from './access.js';
 import { type ChangeOptions, type RecordOptions, WRAP_WRITES, type WrapWrites } from './change-options.js';
 
-/** A log that is to be stored, and its values as they were sent, which count for a key. */
+/** A log that is to be stored, and its values before a schema converted them, which count for a key. */
 interface NewLog {
   readonly log: TimeLog;
-  readonly sent: TimeLogValues;
+  readonly input: TimeLogValues;
 }
 
 /** The maximum number of retries of a change whose log has changed meanwhile. */
@@ -82,7 +82,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
     const created = await this.newLog(values, options);
-    const requestKey = requestKeyOf(key, fingerprintOf(created.sent));
+    const requestKey = requestKeyOf(key, fingerprintOf(created.input));
     const { logs, isReplay } = await this.store([created], options, requestKey);
     return { log: logs[0] as TimeLog<A>, isReplay };
   }
@@ -107,7 +107,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
     const created = await this.newLogs(values, options);
-    const requestKey = requestKeyOf(key, fingerprintOfAll(created.map(({ sent }) => sent)));
+    const requestKey = requestKeyOf(key, fingerprintOfAll(created.map(({ input }) => input)));
     const recorded = await this.store(created, options, requestKey);
     return recorded as { readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean };
   }
@@ -244,7 +244,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     if (!recorded.isReplay) return recorded;
     const answered = recorded.logs.map((log, index) =>
       // The key has the same fingerprint, so its logs had the values that are sent now.
-      TimeLog.restore({ ...normalizedValues('projectId' in log ? log : created[index]!.sent), id: log.id }),
+      TimeLog.restore({ ...normalizedValues('projectId' in log ? log : created[index]!.input), id: log.id }),
     );
     // A hook may have recorded them for another project, which the caller may have lost.
     requireAccess(answered, options, this.attributeRules);
@@ -256,7 +256,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const attributes = await this.attributeRules.validate(values.attributes, options.caller?.attributes);
     const log = TimeLog.record(values, this.ids.next(), attributes);
     requireAccess([log], options, this.attributeRules);
-    return { log, sent: withAttributes(values, attributes) };
+    return { log, input: withInput(values, attributes) };
   }
 
   /** Returns a new log for each of the values. Checks all before it rejects, and then the access. */
@@ -266,7 +266,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     for (const [index, values] of batch.entries()) {
       const attributes = await this.attributeRules.validate(values.attributes, options.caller?.attributes);
       const log = TimeLog.recordOrFaults(values, this.ids.next(), attributes);
-      if (log instanceof TimeLog) created.push({ log, sent: withAttributes(values, attributes) });
+      if (log instanceof TimeLog) created.push({ log, input: withInput(values, attributes) });
       else faults.push(...faultsAt(`timeLogs[${index}]`, log));
     }
     if (faults.length > 0) throw batchError(faults);
@@ -348,9 +348,9 @@ function requireVersion(log: TimeLog, { ifMatch, ifNoneMatch }: ChangeOptions): 
   if (ifNoneMatch && isVersionIn(ifNoneMatch, log)) throw new DomainError(VERSION_EXCLUDED);
 }
 
-/** Returns values with their attributes as they were sent, which a schema may have changed since. */
-function withAttributes(values: TimeLogValues, { sent }: ConvertedAttributes): TimeLogValues {
-  return sent === values.attributes ? values : { ...values, attributes: sent };
+/** Returns values with the input of a schema as their attributes, which it may have changed since. */
+function withInput(values: TimeLogValues, { input }: ConvertedAttributes): TimeLogValues {
+  return input === values.attributes ? values : { ...values, attributes: input };
 }
 
 function notFound(): DomainError {

@@ -32,10 +32,10 @@ export type AllTimeLogValues<A extends Attributes = Attributes> = {
   readonly [Name in keyof OwnValues]-?: Exclude<OwnValues[Name], undefined>;
 } & Pick<TimeLogValues<A>, 'attributes'>;
 
-/** The attributes of a log as a schema converted them, and as they were sent. */
+/** The attributes of a log: the input of a schema, to which the values of a bound caller are added, and its output. */
 export interface ConvertedAttributes {
   readonly faults: readonly Fault[];
-  readonly sent?: Attributes | undefined;
+  readonly input?: Attributes | undefined;
   readonly output?: Attributes | undefined;
 }
 

@@ -65,10 +65,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       wait: TIME_LOG_LIMITS.deadline,
     },
     @Optional()
-    attributes: AttributeRules = new AttributeRules(),
+    rules: AttributeRules = new AttributeRules(),
   ) {
     super();
-    const rows = new TimeLogRows(attributes.haveAttributes);
+    const rows = new TimeLogRows(rules.haveAttributes);
     this.rows = rows;
     const limits = { queue, wait, fullMessage: QUEUE_FULL };
     const lifetime = lifetimeInterval(keyLifetime);
