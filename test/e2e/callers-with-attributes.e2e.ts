@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessTokenService, type NewAccessToken } from '../../src/access-token/index.js';
+import { scopes } from '../../src/app.module.js';
 import { lastLineOf } from '../support/commands.js';
 import { runHere, type ServiceHere, startHere } from '../support/service-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { LOG, PROJECT, TIME_LOGS } from '../support/requests.js';
-import { withSql } from '../support/backup-rows.js';
 
 const SCHEMA = {
   type: 'object',
@@ -54,13 +55,12 @@ async function send(
   path: string,
   sent?: unknown,
   headers: Record<string, string> = {},
-  json?: string,
 ) {
   const type = method === 'PATCH' ? PATCH : 'application/json';
   const response = await fetch(url + TIME_LOGS + path, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': type, ...headers },
-    ...((json ?? sent) !== undefined && { body: json ?? JSON.stringify(sent) }),
+    ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
   });
   const text = await response.text();
   const body = (text.startsWith('{"success"') ? JSON.parse(text) : {}) as Body;
@@ -68,10 +68,6 @@ async function send(
 }
 const outcome = async (...request: Parameters<typeof send>) => {
   const { status, body } = await send(...request);
-  return [status, body.message];
-};
-const outcomeOfText = async (token: string, method: string, path: string, json: string) => {
-  const { status, body } = await send(token, method, path, undefined, {}, json);
   return [status, body.message];
 };
 const create = (token: string, attributes?: unknown, values = {}) =>
@@ -95,26 +91,18 @@ beforeAll(async () => {
   const file = inFolder('schema.json');
   await writeFile(file, JSON.stringify(SCHEMA));
   settings = { DATABASE_URL: database.url, ATTRIBUTES_SCHEMA: file };
-  expect(await runHere('migrate', [], settings)).toMatchObject({ code: 0 });
-  const scopes = ['read', 'write', 'correct'].flatMap((scope) => ['--scope', `time-logs:${scope}`]);
-  const make = async (...args: string[]) =>
-    lastLineOf(await runHere('token', ['create', '--name', args[1] ?? 'boss', ...scopes, ...args], settings));
-  const byUser = ['--attribute', 'userId=ada'];
-  ada = await make(...byUser);
-  adaAtLevel1 = await make(...byUser, '--attribute', 'level=1.0');
-  adaInOne = await make(...byUser, '--project', PROJECT);
-  lost = await make('--attribute', 'userId=lost');
-  boss = await make();
-  rounded = await make('--attribute', 'level=2');
-  ofOtherType = await make('--attribute', 'level=3');
-  await withSql(database.url, (sql) =>
-    sql.query(
-      `update access_tokens set bound = '{"attributes": {"userId": "ada", "team": 1}, "projects": null}' where name = 'userId=lost';
-       update access_tokens set bound = '{"attributes": {"level": 653247040368672800}, "projects": null}' where name = 'level=2';
-       update access_tokens set bound = '{"attributes": {"level": "1"}, "projects": null}' where name = 'level=3'`,
-    ),
-  );
+  const bounds = ['userId=ada', 'level=1.0'].flatMap((value) => ['--attribute', value]);
+  adaAtLevel1 = lastLineOf(await runHere('token', ['create', '--name', 'by command', ...bounds], settings));
   await restart(settings);
+  const tokens = service!.app.get(AccessTokenService);
+  const make = async (bound: Pick<NewAccessToken, 'attributes' | 'projects'> = {}) =>
+    (await tokens.create({ name: 'of a test', scopes, ...bound })).token;
+  ada = await make({ attributes: ADA });
+  adaInOne = await make({ attributes: ADA, projects: [PROJECT] });
+  lost = await make({ attributes: { ...ADA, team: 1 } });
+  boss = await make();
+  rounded = await make({ attributes: { level: Number('653247040368672800') } });
+  ofOtherType = await make({ attributes: { level: '1' } });
 });
 
 describe('a caller bound to a value of an attribute', () => {
@@ -125,8 +113,6 @@ describe('a caller bound to a value of an attribute', () => {
     [BOB, NOT_ALLOWED],
     [{ userId: 'Ada' }, NOT_ALLOWED],
     [{ userId: ['ada'] }, [400, 'attributes.userId must be a string']],
-    [null, [400, 'attributes must be an object']],
-    [{ team: 1 }, [400, 'attributes.team is unknown']],
   ])('creates with the attributes %j: %j', async (attributes, expected) => {
     const before = await countOf();
     const log = { ...LOG, attributes };
@@ -253,35 +239,24 @@ describe('reads', () => {
   });
 });
 
-it.each(['653247040368672769', '9007199254740992.5'])(
-  'stores and binds no number that JavaScript would round: %s',
-  async (number) => {
-    const message = 'attributes must not contain a number above 9007199254740991 in magnitude: use a string';
-    const own = await pathOf(boss, ADA);
-    for (const attributes of [{ level: 0 }, { note: 0 }, { note: [{ a: [0] }] }]) {
-      const json = JSON.stringify({ ...LOG, attributes }).replace(/:(\[?)0/, `:$1${number}`);
-      expect(json).toContain(number);
-      for (const [method, path, body] of [
-        ['POST', '', json],
-        ['PUT', own, json],
-        ['PATCH', own, json],
-      ] as const)
-        expect(await outcomeOfText(boss, method, path, body)).toEqual([400, message]);
-      expect(await outcomeOfText(boss, 'POST', '/batch', `{"timeLogs":[${json}]}`)).toEqual([
-        400,
-        `timeLogs[0].${message}`,
-      ]);
-    }
-    expect(await attributesOf(own)).toEqual(ADA);
-    const { code, stderr } = await runHere(
-      'token',
-      ['create', '--name', 'x', '--attribute', `level=${number}`],
-      settings,
-    );
-    expect(code).not.toBe(0);
-    expect(stderr).toContain('--attribute: attributes.level must be at most 9007199254740991 in magnitude');
-  },
-);
+it('stores and binds no number that JavaScript would round', async () => {
+  const number = '653247040368672769';
+  const message = 'attributes must not contain a number above 9007199254740991 in magnitude: use a string';
+  const own = await pathOf(boss, ADA);
+  const json = JSON.stringify({ ...LOG, attributes: { note: [{ a: '#' }] } }).replace('"#"', number);
+  for (const [method, path] of [
+    ['POST', ''],
+    ['PUT', own],
+    ['PATCH', own],
+  ] as const)
+    expect(await outcome(boss, method, path, json)).toEqual([400, message]);
+  expect(await attributesOf(own)).toEqual(ADA);
+  const args = ['create', '--name', 'x', '--attribute', `level=${number}`];
+  expect(await runHere('token', args, settings)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('attributes.level must be at most 9007199254740991 in magnitude'),
+  });
+});
 
 it('gives a token that an earlier version has bound to a rounded number nothing', async () => {
   const own = await pathOf(boss, { ...ADA, level: 1 });
@@ -335,19 +310,13 @@ it('refuses a caller that is bound to an attribute without a filter, and stores 
 });
 
 it.each<[query: string, message: unknown]>([
-  ...[
-    ...['1e400', '653247040368672769', '-9007199254740993', '9007199254740992', '9007199254740991.3'],
-    ...['9007199254740992.5', '0.10000000000000000001', '1e-400'],
-  ].map((level): [string, string] => [
+  ...['1e400', '-9007199254740993', '0.10000000000000000001'].map((level): [string, string] => [
     `attributes.level=${level}`,
     'attributes.level must be at most 9007199254740991 in magnitude, and exact as a double: use a string',
   ]),
   ['attributes.level=Infinity', 'attributes.level must be a number'],
   ['attributes.billable=1', 'attributes.billable must be true or false'],
-  ...['%', '%zz', '%FF', 'a%E0%A4', '%ED%A0%80'].map((text): [string, string] => [
-    `attributes.userId=${text}`,
-    'attributes.userId must be percent-encoded UTF-8',
-  ]),
+  ['attributes.userId=a%E0%A4', 'attributes.userId must be percent-encoded UTF-8'],
   ['attributes.userId%FF=ada', expect.stringContaining('unknown parameter: attributes.userId%FF')],
   ['attributes.userId=%00', 'attributes.userId must not contain U+0000'],
   [`attributes.userId=${'a'.repeat(256)}`, 'attributes.userId must be at most 255 characters'],

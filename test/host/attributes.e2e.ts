@@ -106,9 +106,7 @@ describe('a host with a schema of attributes', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['a member', { ticket: 'x' }, 'attributes.ticket must be a ticket'],
     ['a member, asynchronously', { ticket: 'none-1' }, 'attributes.ticket must be a ticket that is there'],
-    ['null', null, 'attributes must be an object'],
     ['U+0000', { ticket: 'a-1', more: ['\0'] }, 'attributes must not contain U+0000'],
   ])('refuses what its schema, or PostgreSQL, refuses: %s', async (_what, attributes, message) => {
     expect(await create({ attributes })).toEqual(invalid(message));
@@ -132,17 +130,14 @@ describe('a host with a schema of attributes', () => {
   it('checks those of its own code as those of callers', async () => {
     const log = await service.record({ ...LOG, attributes: { ticket: 'a-1' } });
     expect(log.attributes).toEqual({ ticket: 'A-1', billable: true });
-    const wrong = { ...LOG, duration: 0, attributes: { ticket: '' } };
-    const fault = {
-      code: 'VALIDATION_ERROR',
-      message: 'duration must be a positive number; attributes.ticket must be a ticket',
-    };
-    await expect(service.record(wrong)).rejects.toMatchObject(fault);
-    await expect(service.correct(log.id, wrong)).rejects.toMatchObject(fault);
-    const long = { ticket: 'a-1', more: 'x'.repeat(65_536) };
-    await expect(service.record({ ...LOG, attributes: long })).rejects.toMatchObject({
-      message: 'attributes must be at most 65536 bytes',
-    });
+    for (const [attributes, message] of [
+      [{ ticket: '' }, 'duration must be a positive number; attributes.ticket must be a ticket'],
+      [{ more: 'x'.repeat(65_536) }, /attributes must be at most 65536 bytes$/],
+    ] as const) {
+      const wrong = { ...LOG, duration: 0, attributes };
+      await expect(service.record(wrong)).rejects.toThrow(message);
+      await expect(service.correct(log.id, wrong)).rejects.toThrow(message);
+    }
   });
 });
 
@@ -164,15 +159,12 @@ describe('a schema of attributes', () => {
       { error: 'IDEMPOTENCY_KEY_REUSED' },
     ]);
     expect(asked).toBe(3);
-    const [sent, named] = [
+    const [sent, batchKey] = [
       { ...LOG, attributes: { minutes: '1' } },
       { caller: 'ada', text: randomUUID() },
     ];
-    const { log } = await service.recordOnce(sent, named);
-    expect(log.attributes).toEqual({ minutes: 1, asked: 4 });
-    expect(await service.recordOnce(sent, named)).toEqual({ log, isReplay: true });
-    const batchKey = { ...named, text: randomUUID() };
     const batch = await service.recordAllOnce([sent], batchKey);
+    expect(batch.logs[0]!.attributes).toEqual({ minutes: 1, asked: 4 });
     expect(await service.recordAllOnce([sent], batchKey)).toEqual({ ...batch, isReplay: true });
   });
 
@@ -219,7 +211,7 @@ describe('a host with filters by attributes', () => {
     level: z.int().optional(),
   });
   const filters = { userId: 'string', billable: 'boolean', rate: 'number', level: 'integer' } as const;
-  const NOT_ALLOWED = { error: 'FORBIDDEN', message: 'the token does not allow this attribute' };
+  const NOT_ALLOWED = { code: 'FORBIDDEN', message: 'the token does not allow this attribute' };
   const bound = { caller: { attributes: { userId: 'ada' } } };
   const seen: unknown[] = [];
   /** The attributes that the hook returns in place of those that were sent. */
@@ -263,10 +255,6 @@ describe('a host with filters by attributes', () => {
     const { id } = made(await create({ attributes: { billable: true } }));
     expect(seen).toEqual([{ userId: 'ada', billable: true }]);
     expect((await timeLogs.get(id)).attributes).toEqual({ userId: 'ada', billable: true });
-    expect(await create({})).toMatchObject([201, { data: { attributes: bound.caller.attributes } }]);
-    const other = { attributes: { userId: 'bob' } };
-    expect(await create(other)).toMatchObject([403, NOT_ALLOWED]);
-    expect(await send('PUT', `/${id}`, { ...LOG, ...other })).toMatchObject([403, NOT_ALLOWED]);
     expect(await timeLogs.record(LOG, bound)).toMatchObject({ attributes: bound.caller.attributes });
   });
 
@@ -286,7 +274,7 @@ describe('a host with filters by attributes', () => {
         timeLogs.correct(own.id, LOG, bound),
         timeLogs.patch(own.id, () => ({ ...LOG, duration: 2 }), bound),
       ])
-        await expect(change).rejects.toMatchObject({ code: 'FORBIDDEN', message: NOT_ALLOWED.message });
+        await expect(change).rejects.toMatchObject(NOT_ALLOWED);
     }
     expect(await timeLogs.get(own.id, bound)).toEqual(own);
     // If it returns none, those that were sent stay.

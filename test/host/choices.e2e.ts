@@ -32,7 +32,6 @@ interface User {
 const USERS: Readonly<Record<string, User>> = {
   ada: { sub: 'ada', permissions: ['time-logs:read', 'time-logs:write'] },
   reader: { sub: 'reader', permissions: ['time-logs:read'] },
-  nameless: { permissions: ['time-logs:read', 'time-logs:write'] },
 };
 
 /** A dependency of the guard of the host. */
@@ -160,19 +159,6 @@ describe('a host that chooses', () => {
       expect(await send('ada', { ...LOG, duration: 0 })).toEqual([
         400,
         { host: 'duration must be a positive number' },
-      ]);
-    });
-
-    it('takes keys of callers with an id, each their own, and refuses those of others', async () => {
-      await serve([dataSource(), TimeLogModule.forRoot({ ...own, filter: undefined, caller })]);
-      const key = { 'idempotency-key': 'once' };
-      const first = await send('ada', LOG, key);
-      expect(first).toMatchObject([201, { data: LOG }]);
-      expect(await send('ada', LOG, key)).toEqual(first);
-      expect(await send('nameless', LOG)).toMatchObject([201, { data: LOG }]);
-      expect(await send('nameless', LOG, key)).toEqual([
-        400,
-        refusal('VALIDATION_ERROR', 'Idempotency-Key is only for callers with an id'),
       ]);
     });
 
