@@ -52,18 +52,6 @@ describe('corrections and deletions', () => {
       await expectLogs(from, [other], '0.1');
     });
 
-    it('and resolves with it if nothing changes', async () => {
-      const log = await added({ duration: 0.1 + 0.2, description: 'é' });
-      expect(await store.repository.correct(log, ALL_PROJECTS)).toEqual(log);
-      await expectLogs(log.projectId, [log], '0.30000000000000004');
-    });
-
-    it('but never creates one', async () => {
-      const log = newLog();
-      expect(await store.repository.correct(log, ALL_PROJECTS)).toBe(undefined);
-      await expectLogs(log.projectId, [], '0');
-    });
-
     it('as a whole during concurrent corrections', async () => {
       const log = await added();
       const corrections = Array.from({ length: 20 }, (_, index) =>

@@ -124,14 +124,5 @@ describe('the store of time logs', () => {
         [found.logs[0]!.id, 'IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_REUSED'].toSorted(),
       );
     });
-
-    it('and leaves the key free if the log is rejected', async () => {
-      const first = newLog();
-      await store.repository.record([first]);
-      const key = { caller: randomUUID(), text: 'key' };
-      await expect(recordOnce(store.repository, first, key)).rejects.toThrow();
-      const second = newLog({ projectId: first.projectId });
-      expect(await recordOnce(store.repository, second, key)).toBe(second.id);
-    });
   });
 });

@@ -6,7 +6,7 @@ import { scopes } from '../../src/app.module.js';
 import { lastLineOf } from '../support/commands.js';
 import { runHere, type ServiceHere, startHere } from '../support/service-here.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
-import { LOG, PROJECT, TIME_LOGS } from '../support/requests.js';
+import { LOG, PROJECT, sendUnchecked, TIME_LOGS } from '../support/requests.js';
 
 const SCHEMA = {
   type: 'object',
@@ -28,7 +28,6 @@ const CHANGED = [412, 'the log has changed since: get it again'];
 const OK = [200, undefined];
 const ADA = { userId: 'ada' };
 const BOB = { userId: 'bob' };
-const PATCH = 'application/merge-patch+json';
 
 interface Body {
   readonly message?: string;
@@ -38,7 +37,6 @@ interface Body {
 
 const database = useTestDatabase();
 const inFolder = useFolder('time-logs-bound-');
-let url: string;
 let service: ServiceHere | undefined;
 let settings: Record<string, string>;
 let [ada, adaAtLevel1, adaInOne, lost, boss, rounded, ofOtherType] = ['', '', '', '', '', '', ''];
@@ -46,26 +44,12 @@ let [ada, adaAtLevel1, adaInOne, lost, boss, rounded, ofOtherType] = ['', '', ''
 const restart = async (env: Record<string, string>) => {
   await service?.end();
   service = await startHere(env);
-  ({ url } = service);
 };
-/** Sends a request that the committed document does not describe. */
-async function send(
-  token: string,
-  method: string,
-  path: string,
-  sent?: unknown,
-  headers: Record<string, string> = {},
-) {
-  const type = method === 'PATCH' ? PATCH : 'application/json';
-  const response = await fetch(url + TIME_LOGS + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': type, ...headers },
-    ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
-  });
-  const text = await response.text();
-  const body = (text.startsWith('{"success"') ? JSON.parse(text) : {}) as Body;
-  return { status: response.status, body, text, headers: response.headers };
-}
+const send = async (token: string, method: string, path: string, sent?: unknown, headers = {}) => {
+  const target = { port: service!.port, token };
+  const answer = await sendUnchecked(target, method, TIME_LOGS + path, sent, headers);
+  return { ...answer, body: (answer.body ?? {}) as Body };
+};
 const outcome = async (...request: Parameters<typeof send>) => {
   const { status, body } = await send(...request);
   return [status, body.message];

@@ -20,7 +20,6 @@ import {
   send,
   type Sending,
   TIME_LOGS,
-  totalOf,
 } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
@@ -80,17 +79,6 @@ describe('DELETE /api/v1/time-logs/{id}', () => {
       for (const missing of [await get(app, id), await remove(app, id)])
         expect(outcome(missing)).toEqual(NONE);
     }
-  });
-
-  it('leaves the first answer to retries of the create, which make no log', async () => {
-    const headers = { 'idempotency-key': randomUUID() };
-    const log = { ...LOG, projectId: randomUUID() };
-    const first = await create(app, log, headers);
-    await remove(app, idOf(first));
-    const again = await create(app, log, headers);
-    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
-    expect((await create(app, { ...log, duration: 9 }, headers)).status).toBe(422);
-    expect(await totalOf(app, `projectId=${log.projectId}`)).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useFolder } from '../support/fixtures.js';
-import { PROJECT, TIME_LOGS } from '../support/requests.js';
+import { PROJECT, sendUnchecked, TIME_LOGS } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const SCHEMA = {
@@ -38,11 +38,10 @@ const inFolder = useFolder('totals-');
 beforeAll(() => writeFile(inFolder('schema.json'), JSON.stringify(SCHEMA)));
 const app = useTestApp(() => ({ attributesSchema: inFolder('schema.json') }));
 
-/** Sends a request that the committed document does not describe. */
-async function send<Body = Totals>(query: string, token = app.token, path = '/totals'): Promise<Body> {
-  const headers = { authorization: `Bearer ${token}` };
-  return (await (await fetch(`${app.url}${TIME_LOGS}${path}?${query}`, { headers })).json()) as Body;
-}
+const send = async <Body = Totals>(query: string, token = app.token, path = '/totals') => {
+  const { body } = await sendUnchecked({ port: app.port, token }, 'GET', `${TIME_LOGS}${path}?${query}`);
+  return body as Body;
+};
 const groupsBy = async (by: string, rest = '') => {
   const { data } = await send(`by=${by}${rest}`);
   return data.map(({ attributes, from, count, duration }) => [

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { LOG, PROJECT, TIME_LOGS } from '../support/requests.js';
+import { LOG, PROJECT, sendUnchecked, TIME_LOGS } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const OTHER_PROJECT = '11111111-1111-1111-1111-111111111111';
@@ -22,16 +22,11 @@ describe('where the database has triggers, rules and constraints of others', () 
   const app = useTestApp();
   let sent = 0;
 
-  /** As a client that knows nothing of the document, which does not have the conflicts of hosts. */
-  async function ask(method: string, id: string, projectId?: string, headers: Record<string, string> = {}) {
-    const response = await fetch(`${app.url}${TIME_LOGS}${id}`, {
-      method,
-      headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/json', ...headers },
-      ...(projectId && { body: JSON.stringify({ ...LOG, projectId, description: `log ${++sent}` }) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
-  }
+  const ask = async (method: string, id: string, projectId?: string, headers = {}) => {
+    const log = projectId && { ...LOG, projectId, description: `log ${++sent}` };
+    const { status, body } = await sendUnchecked(app, method, TIME_LOGS + id, log, headers);
+    return { status, body };
+  };
   const create = (projectId: string, headers?: Record<string, string>) => ask('POST', '', projectId, headers);
   const stored = async () => {
     const rows = await app.dataSource.query<{ project: string; logs: number }[]>(

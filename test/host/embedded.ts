@@ -16,6 +16,7 @@ import { Transport } from '@nestjs/microservices';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Response } from 'express';
 import { TimeLogModule } from '../../src/embedding/index.js';
+import { sendUnchecked } from '../support/requests.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** As many hosts have one: rebuilds whatever it is given. */
@@ -112,13 +113,9 @@ class Hosts {
 
   /** Sends a request to the host. Resolves with the status and the body of the answer. */
   async send<T = Body>(method: string, path: string, body?: unknown, headers = {}): Promise<[number, T]> {
-    const response = await fetch(`http://127.0.0.1:${portOf(this.app)}${path}`, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return [response.status, (text === '' ? undefined : JSON.parse(text)) as T];
+    const target = { port: portOf(this.app), token: '' };
+    const answer = await sendUnchecked(target, method, path, body, { authorization: undefined, ...headers });
+    return [answer.status, answer.body as T];
   }
 }
 

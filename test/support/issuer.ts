@@ -88,7 +88,6 @@ export class Issuer {
 export const MISBEHAVIOURS: Readonly<Record<string, RequestListener>> = {
   'answers garbage': (_request, response) => response.end('<html>'),
   'answers JSON that is no set of keys': (_request, response) => response.end('{"keys":1}'),
-  'answers no usable key': (_request, response) => response.end('{"keys":[1]}'),
   'answers 500': (_request, response) => response.writeHead(500).end('{"keys":[]}'),
   'answers 204': (_request, response) => response.writeHead(204).end(),
   'leads elsewhere': (_request, response) =>
@@ -96,11 +95,4 @@ export const MISBEHAVIOURS: Readonly<Record<string, RequestListener>> = {
   'hangs up': (request) => request.destroy(),
   'never answers': () => undefined,
   'never ends its answer': (_request, response) => response.writeHead(200).write('{"keys":['),
-  'answers without end': (_request, response) => {
-    const go = () => {
-      while (!response.destroyed && response.write(' '.repeat(65_536)));
-    };
-    response.on('drain', go);
-    go();
-  },
 };

@@ -5,6 +5,7 @@ import { withSql } from '../support/backup-rows.js';
 import { runHere, startHere } from '../support/service-here.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { queryOnce } from '../support/postgres-cluster.js';
+import { sendUnchecked, TIME_LOGS } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadVersion03 } from './version-0-3.js';
 
@@ -77,17 +78,11 @@ describe.each([
       'select md5(string_agg(id::text || duration || description, chr(10) order by id)) from time_logs';
     const service = await startHere(settingsOf(database));
     const send = async (path: string, key: string, body: object) => {
-      const response = await fetch(`${service.url}/api/v1/time-logs${path}`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          'idempotency-key': key,
-        },
-        body: JSON.stringify(body),
-      });
-      const { data, error } = (await response.json()) as { readonly data?: unknown; readonly error?: string };
-      return [response.status, response.headers.get('idempotency-replayed'), data ?? error];
+      const target = { port: service.port, token };
+      const headers = { 'idempotency-key': key };
+      const answer = await sendUnchecked(target, 'POST', TIME_LOGS + path, body, headers);
+      const { data, error } = answer.body as { readonly data?: unknown; readonly error?: string };
+      return [answer.status, answer.headers.get('idempotency-replayed'), data ?? error];
     };
     try {
       // They are a day old.

@@ -34,10 +34,10 @@ describe('a file with a schema', () => {
     [{ type: 'string', pattern: '^x' }, { a: 'secret' }, 'attributes.a must match the pattern ^x'],
     [{ type: 'string', format: 'date' }, { a: '2026-02-30' }, 'attributes.a must be in the format date'],
     [
-      { type: 'number', minimum: 2, multipleOf: 2 },
+      { type: 'number', minimum: 2, multipleOf: 0.3 },
       { a: 1 },
       'attributes.a must be at least 2',
-      'attributes.a must be a multiple of 2',
+      'attributes.a must be a multiple of 0.3',
     ],
     [
       { type: 'array', items: { type: 'string' }, maxItems: 1 },
@@ -170,27 +170,6 @@ describe('a file with a schema', () => {
     const attributes = new SchemaAttributeRules(standard);
     expect(await attributes.validate(valid)).toMatchObject({ faults: [], input: valid });
     expect((await attributes.validate(invalid)).faults).not.toEqual([]);
-  });
-
-  it('names the decimal of which a number must be a multiple', async () => {
-    const attributes = attributesOfProperty({ type: 'number', multipleOf: 0.1 });
-    expect((await attributes.validate({ a: 0.3 })).faults).toEqual([]);
-    expect(await attributes.validate({ a: 0.35 })).toMatchObject({
-      faults: [{ message: 'attributes.a must be a multiple of 0.1' }],
-    });
-  });
-
-  it('takes no number that JavaScript may have rounded, at any depth', async () => {
-    const attributes = attributesOfProperty({});
-    const number: unknown = JSON.parse('653247040368672769');
-    for (const a of [number, [number], { b: [{ c: number }] }])
-      expect(await attributes.validate({ a })).toMatchObject({
-        faults: [
-          {
-            message: 'attributes must not contain a number above 9007199254740991 in magnitude: use a string',
-          },
-        ],
-      });
   });
 
   it('checks missing attributes like an empty object, and applies defaults to a copy', async () => {
