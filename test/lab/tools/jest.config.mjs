@@ -1,7 +1,7 @@
 import base from '../../../jest.config.mjs';
 
-/** The tests that need the tools: `npm run lint` runs them, without the service and its database. */
-const { globalSetup: _setup, globalTeardown: _teardown, ...config } = base;
+/** The tests that need the tools, but neither the compiled service nor its database. */
+const { globalSetup: _setup, globalTeardown: _teardown, setupFiles: _files, ...config } = base;
 
 export default {
   ...config,
