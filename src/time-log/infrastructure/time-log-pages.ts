@@ -95,13 +95,13 @@ export class TimeLogPages {
     const table = this.database.table(TimeLog);
     const rows = await this.costlyReads.query(
       caller,
-      `with matching as materialized (select id, date from ${table} log where ${condition})
+      `with matching as materialized (select id, date, ctid as location from ${table} log where ${condition})
        select ${this.rows.names}, total
          from (select count(*) as total from matching) whole
          left join (select ${this.rows.selection('log', fields)}, page.date as day, page.id as place
                       from (select * from matching order by date desc, id desc
                             offset ${bind(String(page.offset))} limit ${bind(String(page.limit))}) page
-                      join ${table} log on log.id = page.id) logs on true
+                      join ${table} log on log.ctid = page.location) logs on true
         order by day desc, place desc`,
       parameters,
     );
