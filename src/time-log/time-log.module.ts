@@ -5,11 +5,12 @@ import {
   type DynamicModule,
   Inject,
   Module,
+  type OnModuleInit,
   Optional,
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { type AbstractHttpAdapter, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { HOST_ACCESS, HOST_GUARD, type HostAccess } from '../../libs/auth/src/index.js';
 import { HOST_FILTER } from '../../libs/errors/src/index.js';
 import { attributeProviders, hostFilters } from '../attributes/index.js';
@@ -29,7 +30,7 @@ import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import { TIME_LOG_OPTIONS } from './time-log.options.js';
 import { TIME_LOGS } from './time-log.providers.js';
-import { enabledCapabilities, type EnabledRoutes } from './time-log.routes.js';
+import { enabledCapabilities, type EnabledRoutes, preferOwnPaths } from './time-log.routes.js';
 
 const TIME_LOG_HOOKS = Symbol('TIME_LOG_HOOKS');
 const ENABLED_ROUTES = Symbol('ENABLED_ROUTES');
@@ -58,13 +59,20 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<TimeLogFactory
  * `timeLogEntities`, and BearerAuthModule unless it gets a guard or a caller.
  */
 @Module({})
-export class TimeLogModule extends ConfigurableModuleClass {
+export class TimeLogModule extends ConfigurableModuleClass implements OnModuleInit {
   constructor(
     @Inject(TIME_LOG_OPTIONS) private readonly options: TimeLogFactoryOptions,
     @Optional() @Inject(ENABLED_ROUTES) private readonly routes: EnabledRoutes = {},
     private readonly attributeRules: AttributeRules,
+    private readonly adapterHost: HttpAdapterHost,
   ) {
     super();
+  }
+
+  onModuleInit(): void {
+    // An app without HTTP has none, or one without a type.
+    const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | undefined;
+    if (adapter?.getType() === 'express') preferOwnPaths(adapter.getInstance());
   }
 
   static override forRootAsync(

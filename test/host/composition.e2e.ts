@@ -74,7 +74,7 @@ describe('a host that composes', () => {
       await Promise.all(own.map(async (path) => [path, (await send(path))[0]] as const)),
     );
     expect(outcomes).toEqual({
-      '/api/v1/time-logs/batch': 400,
+      '/api/v1/time-logs/batch': 404,
       '/api/v1/time-logs/events': 404,
       '/api/v1/time-logs/export': 404,
       '/api/v1/time-logs/totals': 404,

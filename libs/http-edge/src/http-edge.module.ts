@@ -1,12 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Logger,
-  Module,
-  type NestModule,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule } from '@nestjs/common';
 import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, Response } from 'express';
 import { ErrorEnvelopeFilter } from '../../errors/src/index.js';
@@ -21,7 +14,7 @@ import {
   RequestObserver,
 } from './http-edge.options.js';
 import { answerNodeErrors } from './node-errors.js';
-import { preferFixedPaths, UnknownRouteController } from './unknown-route.controller.js';
+import { UnknownRouteController } from './unknown-route.controller.js';
 
 /** The time in seconds for which a browser may keep a preflight response. Chromium keeps none longer. */
 const PREFLIGHT_MAX_AGE_SECONDS = 7_200;
@@ -35,10 +28,7 @@ const PREFLIGHT_MAX_AGE_SECONDS = 7_200;
   controllers: [UnknownRouteController],
   providers: [{ provide: APP_FILTER, useClass: ErrorEnvelopeFilter }],
 })
-export class HttpEdgeModule
-  extends ConfigurableModuleClass
-  implements NestModule, OnApplicationBootstrap, BeforeApplicationShutdown
-{
+export class HttpEdgeModule extends ConfigurableModuleClass implements NestModule, BeforeApplicationShutdown {
   private readonly logger = new Logger(HttpEdgeModule.name);
 
   constructor(
@@ -95,10 +85,6 @@ export class HttpEdgeModule
       if (request.method === 'OPTIONS' && isPreflight && isAllowed) response.writeHead(204).end();
       else next();
     });
-  }
-
-  onApplicationBootstrap(): void {
-    preferFixedPaths(this.app);
   }
 
   /** Returns the providers of the whole app that extend a class. */

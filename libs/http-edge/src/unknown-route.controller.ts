@@ -1,4 +1,4 @@
-import type { Application, NextFunction, Request, Response } from 'express';
+import type { Application, Request, Response } from 'express';
 import {
   All,
   Controller,
@@ -59,31 +59,16 @@ interface Route {
 }
 
 /**
- * Returns the routes of an app, or those that match a path. It excludes routes with a wildcard,
- * such as those of UnknownRouteController and of middleware.
+ * Returns the routes of an app that match a path, without those with a parameter if it has routes of its own. Excludes
+ * routes with a wildcard, such as those of UnknownRouteController and of middleware.
  */
-function routesOf(app: Application, path?: string): Route[] {
-  const routes = app.router.stack
+function routesOf(app: Application, path: string): Route[] {
+  const matching = app.router.stack
     .map(({ route }) => route as Route | undefined)
     .filter((route) => route !== undefined)
-    .filter((route) => !route.path.includes('*'));
-  if (path === undefined) return routes;
-  const matching = routes.filter((route) => matches(route.path, path));
+    .filter((route) => !route.path.includes('*') && matches(route.path, path));
   const fixed = matching.filter((route) => !route.path.includes(':'));
   return fixed.length > 0 ? fixed : matching;
-}
-
-/**
- * Keeps routes with a parameter off paths that have a route of their own (OpenAPI 3.1.1, section
- * 4.8.8.2). Otherwise `PUT /logs/{id}` would match the path of `GET /logs/totals`.
- */
-export function preferFixedPaths(app: Application): void {
-  const paths = routesOf(app).map((route) => route.path);
-  const fixed = new Set(paths.filter((path) => !path.includes(':')).map(normalizePath));
-  const skip = ({ path }: Request, _response: Response, next: NextFunction) =>
-    fixed.has(normalizePath(path)) ? next('route') : next();
-  const parameters = new Set(paths.flatMap((path) => path.match(/(?<=:)\w+/g) ?? []));
-  for (const parameter of parameters) app.param(parameter, skip);
 }
 
 /** Returns whether a route matches a path. A parameter is a whole segment. */

@@ -1,16 +1,4 @@
-import {
-  type CanActivate,
-  type ExecutionContext,
-  Delete,
-  Get,
-  NotFoundException,
-  Patch,
-  Post,
-  Put,
-  Req,
-  Res,
-  UseGuards,
-} from '@nestjs/common';
+import { Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import {
@@ -180,25 +168,13 @@ export class DeleteTimeLogController {
   }
 }
 
-/** The paths of capabilities that a host may leave out: they are not ids. */
-const OTHER_PATHS: readonly unknown[] = ['totals', 'events', 'export'];
-
-class OtherPathGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const { id } = context.switchToHttp().getRequest<Request>().params;
-    if (OTHER_PATHS.includes(id)) throw new NotFoundException();
-    return true;
-  }
-}
-
-/** Returns a time log. Its route comes last, since it matches the paths of other capabilities. */
+/** Returns a time log. */
 @TimeLogRoutes()
 export class GetTimeLogController {
   constructor(private readonly timeLogs: TimeLogService) {}
 
   @Get(':id')
   @Scopes([READ])
-  @UseGuards(OtherPathGuard)
   async get(
     @StrictPath('id', idFault) id: string,
     @Req() request: Request & Served,
