@@ -52,6 +52,7 @@ describe('a session', () => {
   const settings = {
     default_transaction_isolation: 'serializable',
     synchronous_commit: 'off',
+    jit: 'on',
     statement_timeout: '1min',
   };
   beforeAll(async () => {
@@ -68,19 +69,19 @@ describe('a session', () => {
   };
 
   it('has the settings of the service, whatever those of the database are', async () => {
-    expect(await valuesOf(await serve())).toEqual(['read committed', 'on', '900ms', '600ms', '1s']);
+    expect(await valuesOf(await serve())).toEqual(['read committed', 'on', 'off', '900ms', '600ms', '1s']);
   });
 
   it('of a command has no limits of time', async () => {
     expect(await valuesOf(await open(plainOptions(database.url)))).toEqual([
-      ...['read committed', 'on', '1min', '0', '0'],
+      ...['read committed', 'on', 'off', '1min', '0', '0'],
     ]);
   });
 
   it('has those of its role behind a pooler, and prepares nothing', async () => {
     const url = `${database.url}${database.url.includes('?') ? '&' : '?'}pgbouncer=true`;
     const dataSource = await serve(url);
-    expect(await valuesOf(dataSource)).toEqual(['serializable', 'off', '1min', '0', '0']);
+    expect(await valuesOf(dataSource)).toEqual(['serializable', 'off', 'on', '1min', '0', '0']);
     const prepared = new PreparedStatement('select count(*)::text from pg_prepared_statements');
     expect(await new Database(dataSource).query(prepared)).toEqual([['0']]);
     expect(await new Database(await serve()).query(prepared)).toEqual([['1']]);

@@ -17,6 +17,7 @@ import { Daemon, give, postgresAccount } from './daemon.js';
 const SETTINGS = {
   default_transaction_isolation: 'read committed',
   synchronous_commit: 'on',
+  jit: 'off',
   statement_timeout: '2250ms',
   lock_timeout: '1500ms',
   idle_in_transaction_session_timeout: '2500ms',
