@@ -13,16 +13,11 @@ import type { TimeLogEvent } from '../../src/feed/index.js';
 import { CSV_COLUMNS, EXPORT_FORMATS, ExportService } from '../../src/export/index.js';
 import { eventually } from '../support/eventually.js';
 import { LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
-import { SchemaAttributeRules } from '../../src/attributes/schema-attribute-rules.js';
 import { compareExport } from './compare-export.js';
 import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
-import { ALL_PROJECTS, useStore } from '../support/storage.js';
+import { ALL_PROJECTS, ANY_ATTRIBUTES, useStore } from '../support/storage.js';
 
 const PAGE = PageRequest.of(1, 50);
-
-const ANY_ATTRIBUTES = new SchemaAttributeRules({
-  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
-});
 
 const SAMPLES: readonly [string, Attributes][] = [
   ['empty attributes', {}],

@@ -1,26 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { LOG } from '../support/requests.js';
-import {
-  PageRequest,
-  Period,
-  type TimeLog,
-  timeLogEntities,
-  TimeLogService,
-  TypeOrmTimeLogRepository,
-} from '../../src/time-log/index.js';
-import { connectionOptions } from '../../src/database/setup/index.js';
-import { Database } from '../../src/database/index.js';
+import { PageRequest, Period, type TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import type { DataSource } from 'typeorm';
 import {
   ALL_PROJECTS,
   LONG_QUEUE_LIMITS,
-  longLimits as limits,
   newIds,
+  repositoryOver,
   useDatabase,
+  useStore,
 } from '../support/storage.js';
 import { keyOfBatch, keyOfLog, newLog, recordAllOnce, recordOnce } from './sample-logs.js';
-import { useStore } from '../support/storage.js';
 
 const newKey = () => ({ caller: 'ada', text: randomUUID() });
 
@@ -32,10 +23,9 @@ describe('batches in PostgreSQL', () => {
   let timeLogs: TimeLogService;
 
   const serviceOver = (source: DataSource, queue = LONG_QUEUE_LIMITS) =>
-    new TimeLogService(new TypeOrmTimeLogRepository(new Database(source), queue), newIds());
+    new TimeLogService(repositoryOver(source, undefined, queue), newIds());
   beforeAll(async () => {
-    const options = connectionOptions(database.url, timeLogEntities, limits);
-    const sources = await Promise.all([1, 2, 3].map(() => database.open(options)));
+    const sources = await Promise.all([1, 2, 3].map(() => database.openAsService()));
     instances = sources.map((source) => serviceOver(source));
     [dataSource, timeLogs] = [sources[0]!, instances[0]!];
   });
@@ -107,20 +97,6 @@ describe('batches in PostgreSQL', () => {
     }
     expect((await timeLogs.recordAllOnce(values, key)).isReplay).toBe(false);
     expect(await totalOf(projectId)).toBe(3);
-  });
-
-  it('leave neither logs nor key after a rollback of the caller', async () => {
-    const [projectId, key] = [randomUUID(), newKey()];
-    const values = valuesOf(3, projectId);
-    const rolledBack = dataSource.transaction(async (manager) => {
-      await timeLogs.recordAll(values, { manager });
-      const { logs } = await timeLogs.recordAllOnce(values, key, { manager });
-      expect(await timeLogs.recordAllOnce(values, key, { manager })).toEqual({ logs, isReplay: true });
-      throw new Error('no');
-    });
-    await expect(rolledBack).rejects.toThrow('no');
-    expect(await totalOf(projectId)).toBe(0);
-    expect((await timeLogs.recordAllOnce(values, key)).isReplay).toBe(false);
   });
 
   it('wait for each other, and single logs find a full queue unless the caller has a deadline', async () => {

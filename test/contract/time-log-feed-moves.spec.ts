@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import type { FeedCursor, TypeOrmFeedRepository } from '../../src/feed/index.js';
-import { connectionOptions } from '../../src/database/setup/index.js';
-import { Database } from '../../src/database/index.js';
 import type { DataSource } from 'typeorm';
 import { keepTimeLogPositions } from '../../src/feed/infrastructure/keep-time-log-positions.js';
-import { timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
-import { untilWaiting, useDatabase } from '../support/storage.js';
+import type { TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
+import { repositoryOver, untilWaiting, useDatabase } from '../support/storage.js';
 
 /** By how much positions move with the database. */
 const RANGE = 2n ** 40n;
@@ -36,10 +34,8 @@ describe('after a move of the database', () => {
   const start = () => repository.keepPositions();
   /** Keeps the positions like a start of the service whose statements have this timeout. */
   const startWithin = async (milliseconds: number) => {
-    const service = await database.open(
-      connectionOptions(database.url, timeLogEntities, { poolSize: 1, deadline: milliseconds / 0.9 }),
-    );
-    await new TypeOrmTimeLogRepository(new Database(service)).keepPositions();
+    const service = await database.openAsService({ poolSize: 1, deadline: milliseconds / 0.9 });
+    await repositoryOver(service).keepPositions();
   };
   /** As at the end of a restore. */
   const move = (...notes: [Parameters<typeof keepTimeLogPositions>[1]?]) =>

@@ -2,14 +2,12 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { Database } from '../../src/database/index.js';
-import { connectionOptions } from '../../src/database/setup/index.js';
 import { type FeedCursor, TypeOrmFeedRepository } from '../../src/feed/index.js';
-import { TimeLog, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
+import { TimeLog, type TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { UuidV7TimeLogIds } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import { eventually } from '../support/eventually.js';
 import { isFull } from '../support/extent.js';
-import { LONG_QUEUE_LIMITS, longLimits, useDatabase } from '../support/storage.js';
+import { repositoryOver, useDatabase } from '../support/storage.js';
 import { recordOnce } from './sample-logs.js';
 
 const DAY = 86_400_000;
@@ -124,8 +122,8 @@ const database = useDatabase();
 
 it('readers of the feed see every log once and in one order, while writers over two instances hold and roll back', async () => {
   const open = async (): Promise<Instance> => {
-    const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, longLimits));
-    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS);
+    const dataSource = await database.openAsService();
+    const repository = repositoryOver(dataSource);
     return { dataSource, repository, feed: new TypeOrmFeedRepository(repository) };
   };
   const [one, two] = [await open(), await open()];

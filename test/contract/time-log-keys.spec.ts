@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import {
-  type IdempotencyKey,
-  TimeLog,
-  timeLogEntities,
-  TypeOrmTimeLogRepository,
-} from '../../src/time-log/index.js';
-import { connectionOptions } from '../../src/database/setup/index.js';
+import { type IdempotencyKey, TimeLog, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { Database } from '../../src/database/index.js';
 import type { DataSource } from 'typeorm';
-import { limits, LONG_QUEUE_LIMITS, useDatabase } from '../support/storage.js';
+import { limits, repositoryOver, useDatabase } from '../support/storage.js';
 import { recordOnce } from './sample-logs.js';
 
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
@@ -35,10 +29,8 @@ describe('idempotency keys in PostgreSQL', () => {
 
   beforeAll(async () => {
     sql = database.dataSource;
-    const options = connectionOptions(database.url, timeLogEntities, limits);
-    instances = await Promise.all(
-      [1, 2, 3].map(async () => new TypeOrmTimeLogRepository(new Database(await database.open(options)))),
-    );
+    const sources = await Promise.all([1, 2, 3].map(() => database.openAsService(limits)));
+    instances = sources.map((source) => new TypeOrmTimeLogRepository(new Database(source)));
   });
 
   const count = async (table: string) => {
@@ -78,7 +70,7 @@ describe('idempotency keys in PostgreSQL', () => {
     const log = newLog();
     // An instance that has written and is stopped before its commit.
     const stopped = await database.transaction();
-    const patient = new TypeOrmTimeLogRepository(new Database(sql), LONG_QUEUE_LIMITS);
+    const patient = repositoryOver(sql);
     await recordOnce(patient.within(stopped.manager), log, used);
     let isWaiting = true;
     const held = recordOnce(patient, newLog(), used).finally(() => (isWaiting = false));

@@ -9,33 +9,24 @@ import {
   Period,
   TimeLog,
   type TimeLogAccess,
-  timeLogEntities,
   TimeLogService,
   type TimeLogValues,
   TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
-import { connectionOptions } from '../../src/database/setup/index.js';
 import { Database } from '../../src/database/index.js';
 import type { DataSource } from 'typeorm';
-import { SchemaAttributeRules } from '../../src/attributes/schema-attribute-rules.js';
 import { TypeOrmExportRepository } from '../../src/export/index.js';
 import { TypeOrmTotalsRepository } from '../../src/totals/index.js';
 import {
   ALL_PROJECTS,
+  ANY_ATTRIBUTES,
   limits,
-  LONG_QUEUE_LIMITS,
   newIds,
+  repositoryOver,
   untilWaiting,
   useDatabase,
-  type UsedDatabase,
 } from '../support/storage.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
-
-const ANY_ATTRIBUTES = new SchemaAttributeRules({
-  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
-});
-const made: UsedDatabase[] = [];
-afterAll(() => Promise.all(made.map((database) => database.end())));
 
 const totalsOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmTotalsRepository(logs);
 const exportOf = (logs: TypeOrmTimeLogRepository) => new TypeOrmExportRepository(logs);
@@ -47,11 +38,7 @@ describe('attributes that SQL has stored', () => {
     'are compared as they are stored: %s',
     async (attributes) => {
       const { dataSource } = database;
-      const repository = new TypeOrmTimeLogRepository(
-        new Database(dataSource),
-        LONG_QUEUE_LIMITS,
-        ANY_ATTRIBUTES,
-      );
+      const repository = repositoryOver(dataSource, ANY_ATTRIBUTES);
       const values = { projectId: randomUUID(), duration: 1, date: '2026-01-31', attributes: { a: 1 } };
       const log = TimeLog.record(values, '019c1370-4e1b-7000-8000-000000000001');
       const expected = async () => (await repository.get(log.id, ALL_PROJECTS))!;
@@ -89,8 +76,12 @@ describe('corrections of what SQL has stored', () => {
 
   beforeEach(async () => {
     const { dataSource } = database;
-    const store = new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS, ANY_ATTRIBUTES);
-    service = new TimeLogService(store, newIds(), undefined, ANY_ATTRIBUTES);
+    service = new TimeLogService(
+      repositoryOver(dataSource, ANY_ATTRIBUTES),
+      newIds(),
+      undefined,
+      ANY_ATTRIBUTES,
+    );
     await dataSource.query('delete from time_logs');
     await dataSource.query(
       `insert into time_logs (id, project_id, duration, description, date, attributes)
@@ -157,7 +148,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
 
   beforeAll(async () => {
     await proxy.listen();
-    dataSource = await database.open(connectionOptions(proxy.url(database.url), timeLogEntities, limits));
+    dataSource = await database.openAsService(limits, proxy.url(database.url));
     repository = new TypeOrmTimeLogRepository(new Database(dataSource));
   });
   beforeEach(() => database.dataSource.query('truncate time_logs'));

@@ -10,8 +10,7 @@ import {
   type TimeLogValues,
   type TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
-import { SchemaAttributeRules } from '../../src/attributes/schema-attribute-rules.js';
-import { useStore } from '../support/storage.js';
+import { ANY_ATTRIBUTES, useStore } from '../support/storage.js';
 
 const values = {
   projectId: 'AAAAAAAA-0000-0000-0000-000000000001',
@@ -33,11 +32,7 @@ class CountingIds extends TimeLogIds {
 
 describe('TimeLogService', () => {
   /** It stores attributes, of which the service knows nothing. */
-  const store = useStore(
-    new SchemaAttributeRules({
-      '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
-    }),
-  );
+  const store = useStore(ANY_ATTRIBUTES);
   let repository: TypeOrmTimeLogRepository;
   let ids: CountingIds;
   let service: TimeLogService;

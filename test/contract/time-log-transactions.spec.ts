@@ -1,18 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
 import { LOG } from '../support/requests.js';
-import { connectionOptions } from '../../src/database/setup/index.js';
-import { Database } from '../../src/database/index.js';
-import {
-  entityTagOf,
-  PageRequest,
-  Period,
-  type TimeLog,
-  timeLogEntities,
-  TimeLogService,
-  TypeOrmTimeLogRepository,
-} from '../../src/time-log/index.js';
-import { LONG_QUEUE_LIMITS, longLimits as limits, newIds, useDatabase } from '../support/storage.js';
+import { entityTagOf, PageRequest, Period, type TimeLog, TimeLogService } from '../../src/time-log/index.js';
+import { newIds, repositoryOver, useDatabase } from '../support/storage.js';
 
 const key = (text: string) => ({ caller: 'ada', text });
 
@@ -25,11 +15,8 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
   let timeLogs: TimeLogService;
 
   beforeAll(async () => {
-    dataSource = await database.open(connectionOptions(database.url, timeLogEntities, limits));
-    timeLogs = new TimeLogService(
-      new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS),
-      newIds(),
-    );
+    dataSource = await database.openAsService();
+    timeLogs = new TimeLogService(repositoryOver(dataSource), newIds());
   });
 
   /** The logs of a project, and their number from the table of counts. */
@@ -69,8 +56,9 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
     expect(await listed(given.projectId)).toEqual({ logs: [log], total: 1 });
   });
 
-  it('keeps a key with the commit, and forgets it after a rollback', async () => {
+  it('keeps a key with the commit, and forgets it after a rollback, also that of a batch', async () => {
     const given = values();
+    await rolledBack((manager) => timeLogs.recordAllOnce([given, given], key('once'), { manager }));
     await rolledBack((manager) => timeLogs.recordOnce(given, key('once'), { manager }));
     const [first, again] = await dataSource.transaction(async (manager) => [
       await timeLogs.recordOnce(given, key('once'), { manager }),

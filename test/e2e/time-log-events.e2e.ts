@@ -31,6 +31,15 @@ interface Recorded {
   readonly createdAt: string;
 }
 
+/** The members that the events of these tests have in common. */
+const COMMON = {
+  specversion: '1.0',
+  source: TIME_LOGS,
+  subject: PROJECT,
+  datacontenttype: 'application/json',
+};
+const idOfEvent = (log: string): unknown => expect.stringMatching(new RegExp(`^[1-9]\\d*-${log}$`));
+
 const app = useTestApp();
 let recorded: Recorded[];
 /** Removes all logs, and what the feed keeps of them. */
@@ -62,13 +71,10 @@ describe('GET /api/v1/time-logs/events', () => {
     expect(outcome(await fullFeed())).toEqual([
       200,
       recorded.map((log) => ({
-        specversion: '1.0',
-        id: expect.stringMatching(new RegExp(`^[1-9]\\d*-${log.id}$`)),
-        source: TIME_LOGS,
+        ...COMMON,
+        id: idOfEvent(log.id),
         type: 'time-log.created',
-        subject: PROJECT,
         time: log.createdAt,
-        datacontenttype: 'application/json',
         data: log,
       })),
     ]);
@@ -111,26 +117,19 @@ describe('GET /api/v1/time-logs/events', () => {
     await correct(app, second!.data.id, corrected);
     const data = { ...second!.data, ...corrected };
     const told = await fullFeed(2, `lastEventId=${third!.id}`);
-    const event = {
-      specversion: '1.0',
-      source: TIME_LOGS,
-      subject: PROJECT,
-      datacontenttype: 'application/json',
-    };
     const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/) as unknown;
-    const id = (log: string) => expect.stringMatching(new RegExp(`^[1-9]\\d*-${log}$`)) as unknown;
     expect(outcome(told)).toEqual([
       200,
       [
         {
-          ...event,
-          id: id(first!.data.id),
+          ...COMMON,
+          id: idOfEvent(first!.data.id),
           type: 'time-log.deleted',
           method: 'DELETE',
           time,
           data: { id: first!.data.id, projectId: PROJECT },
         },
-        { ...event, id: id(data.id), type: 'time-log.corrected', time, data },
+        { ...COMMON, id: idOfEvent(data.id), type: 'time-log.corrected', time, data },
       ],
     ]);
   });

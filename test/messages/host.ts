@@ -7,7 +7,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { BearerAuthModule, type Caller, TokenVerifier } from '../../libs/auth/src/index.js';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { connectionOptions } from '../../src/database/setup/index.js';
-import { type ConnectOptions, connectMessages } from '../../src/messages/transports/index.js';
+import { connectMessages } from '../../src/messages/transports/index.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { timeLogEntities, type TimeLogLimits } from '../../src/time-log/index.js';
 import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
@@ -69,18 +69,6 @@ export interface MessageHost {
   close(): Promise<void>;
 }
 
-/** How the service connects, in silence. */
-function messageOptions(url: string, limits: Partial<TimeLogLimits> = {}): ConnectOptions {
-  const { bodyLimit } = { ...TIME_LOG_LIMITS, ...limits };
-  return {
-    url,
-    setting: 'MESSAGES_URL',
-    queue: MESSAGE_QUEUE,
-    bodyLimit,
-    logger: { log: () => undefined, error: () => undefined },
-  };
-}
-
 /** Starts the host on free ports of loopback, with limits of its own where some are given. */
 export async function startMessageHost(
   messagesUrl: string,
@@ -115,7 +103,10 @@ export async function startMessageHost(
   const lines: string[] = [];
   let closed: Promise<void> | undefined;
   await connect(app, {
-    ...messageOptions(messagesUrl, limits),
+    url: messagesUrl,
+    setting: 'MESSAGES_URL',
+    queue: MESSAGE_QUEUE,
+    bodyLimit: limits.bodyLimit ?? TIME_LOG_LIMITS.bodyLimit,
     logger: {
       log: (line: string) => lines.push(line),
       error: (line: string) => lines.push(`error: ${line}`),

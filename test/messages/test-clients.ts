@@ -1,7 +1,7 @@
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
 import { expectDescribedMessage } from '../support/documented.js';
-import { TIME_LOGS } from '../support/requests.js';
+import { sendUnchecked, TIME_LOGS } from '../support/requests.js';
 
 /** The outcome for a caller: the body of an answer, or that of an error. */
 export type Outcome = { readonly answer: unknown } | { readonly error: unknown };
@@ -17,7 +17,7 @@ interface Data {
   readonly accessToken?: string;
   readonly idempotencyKey?: string;
   readonly timeLog?: unknown;
-  readonly query?: Readonly<Record<string, string | number>>;
+  readonly query?: Record<string, string>;
 }
 
 /** A client of a service or host that takes messages over TCP. */
@@ -44,35 +44,23 @@ export function overTransport(client: ClientProxy, check = expectDescribedMessag
 
 /** Returns the client of HTTP. The body of its outcomes includes what HTTP sends in headers, as in messages. */
 export function overHttp(port: number): TestClient {
-  const url = `http://127.0.0.1:${port}${TIME_LOGS}`;
-  const outcomeOf = async (response: Response): Promise<Outcome> => {
-    const body = (await response.json()) as object;
-    if (!response.ok) return { error: body };
-    return { answer: response.headers.has('idempotency-replayed') ? { ...body, replayed: true } : body };
+  const ask = async (method: string, path: string, data: unknown): Promise<Outcome> => {
+    const { accessToken, idempotencyKey, timeLog } = data as Data;
+    const authorization = accessToken === undefined ? undefined : `Bearer ${accessToken}`;
+    const given = { authorization, 'idempotency-key': idempotencyKey };
+    const target = { port, token: '' };
+    const { status, headers, body } = await sendUnchecked(target, method, path, timeLog, given);
+    if (status >= 400) return { error: body };
+    return { answer: headers.has('idempotency-replayed') ? { ...(body as object), replayed: true } : body };
   };
-  const credentials = ({ accessToken }: Data): Record<string, string> =>
-    accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` };
-  const read = async (target: string, { query = {}, ...data }: Data): Promise<Outcome> => {
-    const parameters = Object.entries(query).map(
-      ([name, value]) => [name, String(value)] as [string, string],
-    );
-    const headers = credentials(data);
-    return outcomeOf(await fetch(`${target}?${new URLSearchParams(parameters).toString()}`, { headers }));
+  const read = (path: string, data: unknown) => {
+    const { query = {} } = data as Data;
+    return ask('GET', `${path}?${new URLSearchParams(query).toString()}`, data);
   };
   return {
-    record: async (data) => {
-      const { idempotencyKey: key, timeLog } = data as Data;
-      const headers = { ...credentials(data as Data), ...(key !== undefined && { 'idempotency-key': key }) };
-      return outcomeOf(
-        await fetch(url, {
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify(timeLog),
-        }),
-      );
-    },
-    list: (data) => read(url, data as Data),
-    totals: (data) => read(`${url}/totals`, data as Data),
+    record: (data) => ask('POST', TIME_LOGS, data),
+    list: (data) => read(TIME_LOGS, data),
+    totals: (data) => read(`${TIME_LOGS}/totals`, data),
   };
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
-import type { SchemaAttributeRules } from '../../src/attributes/schema-attribute-rules.js';
+import { SchemaAttributeRules } from '../../src/attributes/schema-attribute-rules.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, plainOptions } from '../../src/database/setup/index.js';
 import { TypeOrmExportRepository } from '../../src/export/index.js';
@@ -22,6 +22,16 @@ export const LONG_QUEUE_LIMITS = { queue: limits.writeQueue, wait: longLimits.de
 export const newIds = () => new UuidV7TimeLogIds();
 /** The access of a caller that is not bound. */
 export const ALL_PROJECTS = {};
+/** Attributes of any kind. */
+export const ANY_ATTRIBUTES = new SchemaAttributeRules({
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
+});
+/** Returns a repository that refuses nothing because the machine is busy. */
+export const repositoryOver = (
+  source: DataSource,
+  attributes?: SchemaAttributeRules,
+  queue = LONG_QUEUE_LIMITS,
+) => new TypeOrmTimeLogRepository(new Database(source), queue, attributes);
 
 type Options = Partial<ReturnType<typeof plainOptions>>;
 type Isolation = Parameters<QueryRunner['startTransaction']>[0];
@@ -42,7 +52,7 @@ export class UsedDatabase {
     this.database = await createMigratedDatabase();
     this.opened = [];
     this.dataSource = await this.open(options);
-    this.repository = new TypeOrmTimeLogRepository(new Database(this.dataSource), LONG_QUEUE_LIMITS);
+    this.repository = repositoryOver(this.dataSource);
     this.totals = new TypeOrmTotalsRepository(this.repository);
     this.feed = new TypeOrmFeedRepository(this.repository);
   }
@@ -70,7 +80,15 @@ export class UsedDatabase {
     return this.database.name;
   }
 
-  /** Connects as commands do, but for these options; as the service with those of `connectionOptions`. */
+  /** Connects as the service does, through this URL. */
+  openAsService(
+    given: Parameters<typeof connectionOptions>[2] = longLimits,
+    url = this.url,
+  ): Promise<DataSource> {
+    return this.open(connectionOptions(url, timeLogEntities, given));
+  }
+
+  /** Connects as commands do, but for these options. */
   async open(options: Options = {}): Promise<DataSource> {
     const plain = { ...plainOptions(this.url), entities: timeLogEntities };
     const dataSource = await new DataSource({ ...plain, ...options }).initialize();
@@ -117,8 +135,8 @@ export function useStore(attributes?: SchemaAttributeRules): Store {
   const database = useDatabase();
   const store = {} as Store;
   beforeAll(async () => {
-    const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, longLimits));
-    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), LONG_QUEUE_LIMITS, attributes);
+    const dataSource = await database.openAsService();
+    const repository = repositoryOver(dataSource, attributes);
     Object.assign(store, {
       dataSource,
       repository,
