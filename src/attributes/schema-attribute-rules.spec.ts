@@ -15,7 +15,7 @@ const attributesBy = (validate: (value: unknown) => SchemaResult | Promise<Schem
   );
 /** Records values with their attributes as a schema converts them. */
 const recorded = async (schema: SchemaAttributeRules, sent: TimeLogValues) =>
-  TimeLog.record(sent, ID, await schema.validate(sent.attributes));
+  TimeLog.of(sent, ID, await schema.validate(sent.attributes));
 const rejecting = (...issues: Extract<SchemaResult, { issues: readonly object[] }>['issues']) =>
   attributesBy(() => ({ issues }));
 

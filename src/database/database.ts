@@ -50,8 +50,8 @@ export class Database extends MetricsSource implements BeforeApplicationShutdown
   /** Connections of an earlier generation are closed: they may lead to a server that is a standby now. */
   private generation = 0;
   private readonly generations = new WeakMap<Client, number>();
-  /** The time in milliseconds after which the driver gives up a statement; undefined: never. */
-  private readonly deadline: number | undefined;
+  /** The time after which the driver gives up a statement; undefined: never. */
+  private readonly deadlineMs: number | undefined;
   private readonly prepares: boolean;
   /** The runners of the transactions that `transact` has started. */
   private readonly ownRunners = new WeakSet<QueryRunner>();
@@ -60,7 +60,7 @@ export class Database extends MetricsSource implements BeforeApplicationShutdown
   constructor(private readonly dataSource: DataSource) {
     super();
     const { extra, url } = dataSource.options as UsedOptions;
-    this.deadline = extra?.deadline;
+    this.deadlineMs = extra?.deadline;
     this.prepares = !isBehindPooler(url);
   }
 
@@ -72,7 +72,7 @@ export class Database extends MetricsSource implements BeforeApplicationShutdown
   query(sql: TextStatement, parameters?: readonly unknown[], limit?: ReadLimit): Promise<TextRow[]>;
   async query(sql: Statement, parameters?: readonly unknown[], limit?: ReadLimit): Promise<unknown[]> {
     const { rows } = await this.run(false, () =>
-      this.send(sql, parameters, limit?.timeout).catch((error: unknown) => {
+      this.send(sql, parameters, limit?.timeoutMs).catch((error: unknown) => {
         if (!limit || !isTimeout(error)) throw error;
         // No outage: the statement alone is too costly.
         throw new WorkError(new DomainError('SERVICE_UNAVAILABLE', limit.message, { cause: error }));
@@ -100,13 +100,13 @@ export class Database extends MetricsSource implements BeforeApplicationShutdown
 
   /**
    * Runs work in a READ COMMITTED transaction and commits it. Throws like `change`, and the errors of the work. After
-   * `timeout`, in milliseconds, it abandons the work and its connection, and throws SERVICE_UNAVAILABLE.
+   * the timeout it abandons the work and its connection, and throws SERVICE_UNAVAILABLE.
    */
-  transact<T>(work: (manager: EntityManager) => Promise<T>, timeout: number): Promise<T> {
+  transact<T>(work: (manager: EntityManager) => Promise<T>, timeoutMs: number): Promise<T> {
     return this.run(true, () =>
       this.withRunner((runner) => {
         this.ownRunners.add(runner);
-        return runInTransaction(runner, work, timeout);
+        return runInTransaction(runner, work, timeoutMs);
       }),
     );
   }
@@ -249,10 +249,10 @@ export class Database extends MetricsSource implements BeforeApplicationShutdown
    * Sends a statement on a connection of TypeORM's driver: a query runner for each would take a third of the time of a
    * list. Closes the connection if the driver gave up the statement, whose late result the next one would receive.
    */
-  private async send(sql: Statement, parameters?: readonly unknown[], timeout?: number) {
+  private async send(sql: Statement, parameters?: readonly unknown[], timeoutMs?: number) {
     const [client, release] = await this.connect();
     try {
-      const result = await this.sendOn(client, sql, parameters, timeout);
+      const result = await this.sendOn(client, sql, parameters, timeoutMs);
       release();
       return result;
     } catch (error) {
@@ -265,14 +265,14 @@ export class Database extends MetricsSource implements BeforeApplicationShutdown
     client: Client,
     sql: Statement,
     parameters: readonly unknown[] = [],
-    timeout = this.deadline,
+    timeoutMs = this.deadlineMs,
   ) {
     const { text, rowMode, types, name }: StatementOptions = typeof sql === 'string' ? { text: sql } : sql;
     this.dataSource.logger.logQuery(text, parameters as unknown[]);
     this.busy.add(client);
     try {
       return await client.query({
-        ...{ text, rowMode, types, values: parameters, query_timeout: timeout },
+        ...{ text, rowMode, types, values: parameters, query_timeout: timeoutMs },
         name: this.prepares ? name : undefined,
       });
     } catch (cause) {

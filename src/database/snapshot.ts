@@ -22,7 +22,7 @@ export class Snapshot {
     // TRUNCATE ignores snapshots, so the lock comes before the first statement that takes one.
     await send(
       `begin isolation level repeatable read read only; set local lock_timeout = ${LOCK_TIMEOUT_MS};
-       lock table ${table} in access share mode; set local statement_timeout = ${limit.timeout};
+       lock table ${table} in access share mode; set local statement_timeout = ${limit.timeoutMs};
        set local idle_in_transaction_session_timeout = ${MAX_IDLE_MS}; set local jit = off`,
     );
     return new Snapshot(send, limit);

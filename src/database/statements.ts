@@ -37,8 +37,8 @@ export type Statement = TextStatement | string;
 
 /** The limit of a statement that reads. */
 export interface ReadLimit {
-  /** The time that it may take, in milliseconds, if that is less than for other statements. */
-  readonly timeout: number;
+  /** The time that it may take, if that is less than for other statements. */
+  readonly timeoutMs: number;
   /** The message of the error if it takes longer. */
   readonly message: string;
 }
@@ -46,11 +46,8 @@ export interface ReadLimit {
 /** The greatest timeout of PostgreSQL, and of a timer of Node.js. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Returns a function that returns the rest of a deadline as a timeout of PostgreSQL; undefined without one. */
-export function restOf(deadline: number): () => number;
-export function restOf(deadline: number | undefined): () => number | undefined;
-export function restOf(deadline: number | undefined): () => number | undefined {
-  if (deadline === undefined) return () => undefined;
-  const end = performance.now() + deadline;
+/** Returns a function that returns the rest of a time as a timeout of PostgreSQL: 1 at its end, since 0 means none. */
+export function restOf(timeMs: number): () => number {
+  const end = performance.now() + timeMs;
   return () => Math.min(Math.max(Math.ceil(end - performance.now()), 1), MAX_TIMEOUT_MS);
 }

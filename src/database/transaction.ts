@@ -17,12 +17,12 @@ export class WorkError extends Error {
 export async function runInTransaction<T>(
   runner: QueryRunner,
   work: (manager: EntityManager) => Promise<T>,
-  timeout: number,
+  timeoutMs: number,
 ): Promise<T> {
   const connection = (await runner.connect()) as { end(): Promise<void> };
   const close = () => connection.end().catch(() => undefined);
   const end = new AbortController();
-  const late = delay(timeout, undefined, { signal: end.signal }).then(() => {
+  const late = delay(timeoutMs, undefined, { signal: end.signal }).then(() => {
     void close();
     throw new WorkError(new DomainError('SERVICE_UNAVAILABLE'));
   });

@@ -78,7 +78,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       throw new Error(
         'the DataSource lacks the entities of the relay: add eventRelayEntities to its entities, or to those of connection',
       );
-    this.timeLogs.onRecorded(() => this.wake.abort());
+    this.timeLogs.onChanged(() => this.wake.abort());
     this.running = inBackground(() => this.run());
   }
 

@@ -4,7 +4,7 @@ import { TimeLog } from '../time-log/domain/time-log.js';
 import { requireEventSource } from './api/cloud-event.js';
 
 const LOG_ID = '019c1363-4a3b-7245-b697-5dec9f548a52';
-const log = TimeLog.record({ projectId: LOG_ID, duration: 1, description: '', date: '2026-01-31' }, LOG_ID);
+const log = TimeLog.of({ projectId: LOG_ID, duration: 1, description: '', date: '2026-01-31' }, LOG_ID);
 
 describe('the id of an event', () => {
   it.each(['0', '3', '9007199254740993', '9223372036854775807'])('names its cursor: %s', (position) => {

@@ -23,6 +23,7 @@ export {
   type TimeLogStore,
   type TimeLogWrites,
   type TransactionHandle,
+  type TransactOptions,
 } from './domain/time-log.repository.js';
 export { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 export {

@@ -150,9 +150,9 @@ function hostAccess({ caller }: TimeLogFactoryOptions, guard?: CanActivate): Hos
 }
 
 function wrapWrites(app: ModuleRef, timeLogs: TypeOrmTimeLogRepository, rules: AttributeRules): WrapWrites {
-  return (store, call) => {
+  return (store, options) => {
     // Not injected: hooks may inject TimeLogService.
     const hooks = app.get<TimeLogHooks>(TIME_LOG_HOOKS);
-    return new HookedWrites(store, timeLogs, hooks, call, rules);
+    return new HookedWrites(store, timeLogs, hooks, options, rules);
   };
 }

@@ -14,11 +14,7 @@ import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { SchemaCheck } from './infrastructure/schema-check.js';
 import { TimeLogMeasures } from './infrastructure/time-log.measures.js';
-import {
-  TypeOrmTimeLogRepository,
-  WRITE_LIMITS,
-  type WriteLimits,
-} from './infrastructure/typeorm-time-log.repository.js';
+import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
@@ -36,14 +32,6 @@ export const TIME_LOGS = {
     { provide: TimeLogIds, useFactory: () => new UuidV7TimeLogIds() },
     TimeLogMeasures,
     SchemaCheck,
-    {
-      provide: WRITE_LIMITS,
-      inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ limits }: TimeLogOptions): WriteLimits => {
-        const { writeQueue, deadline, keyLifetime } = limitsOf(limits);
-        return { queue: writeQueue, wait: deadline, keyLifetime };
-      },
-    },
     {
       provide: REQUEST_RULES,
       inject: [TIME_LOG_OPTIONS, { token: ADDED_MEMBER, optional: true }],

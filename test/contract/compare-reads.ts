@@ -150,8 +150,8 @@ export async function compareChanges(
   await store.repository.record([log]);
   const seen = <T>(one: T) => (isVisible ? one : undefined);
   const moved = { ...normalizedValues(log), projectId: ONE, duration: 2 };
-  const correction = TimeLog.record({ ...moved, attributes: undefined }, log.id);
-  const stored = TimeLog.record(moved, log.id);
+  const correction = TimeLog.of({ ...moved, attributes: undefined }, log.id);
+  const stored = TimeLog.of(moved, log.id);
   expect(await store.repository.get(log.id, access)).toEqual(seen(log));
   expect(await store.repository.correct(correction, access)).toEqual(seen(stored));
   if (!isVisible) {

@@ -13,7 +13,7 @@ let lastId = 0x019c_1370_0000;
 export function newLog(values: Partial<TimeLogValues> = {}): TimeLog {
   const time = (++lastId).toString(16).padStart(12, '0');
   const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
-  return TimeLog.record(
+  return TimeLog.of(
     { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31', ...values },
     id,
   );

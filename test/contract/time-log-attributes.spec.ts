@@ -59,7 +59,7 @@ describe('attributes in the store', () => {
   const store = useStore(ANY_ATTRIBUTES);
 
   const corrected = (log: TimeLog, attributes?: Attributes, values?: Partial<TimeLogValues>) =>
-    TimeLog.record({ ...normalizedValues(log), ...values, attributes }, log.id);
+    TimeLog.of({ ...normalizedValues(log), ...values, attributes }, log.id);
   const logsOf = async ({ projectId }: TimeLog) =>
     (await store.repository.find({ projectIds: [projectId], period: Period.of() }, PAGE, ALL_PROJECTS)).logs;
   /** Resolves when the feed has exactly one event of the log, with this type and its values. */

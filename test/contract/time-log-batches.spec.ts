@@ -101,7 +101,7 @@ describe('batches in PostgreSQL', () => {
 
   it('wait for each other, and single logs find a full queue unless the caller has a deadline', async () => {
     const projectId = randomUUID();
-    const busy = serviceOver(dataSource, { ...LONG_QUEUE_LIMITS, queue: 20 });
+    const busy = serviceOver(dataSource, { limits: { ...LONG_QUEUE_LIMITS.limits, writeQueue: 20 } });
     const values = valuesOf(1_000, projectId);
     const full = {
       status: 503,

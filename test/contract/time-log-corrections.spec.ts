@@ -24,7 +24,7 @@ describe('corrections and deletions', () => {
     expect(sums.whole).toEqual({ count: logs.length, duration });
   }
   const corrected = (log: TimeLog, values: Partial<TimeLogValues>) =>
-    TimeLog.record({ ...normalizedValues(log), ...values }, log.id);
+    TimeLog.of({ ...normalizedValues(log), ...values }, log.id);
   async function added(values?: Partial<TimeLogValues>): Promise<TimeLog> {
     const log = newLog(values);
     await store.repository.record([log]);
@@ -39,7 +39,7 @@ describe('corrections and deletions', () => {
         await added({ projectId: from, duration: 0.1 }),
       ];
       const correct = async (values: TimeLogValues) => {
-        const correction = TimeLog.record(values, log.id);
+        const correction = TimeLog.of(values, log.id);
         expect(await store.repository.correct(correction, ALL_PROJECTS)).toEqual(correction);
         expect(await store.repository.get(log.id, ALL_PROJECTS)).toEqual(correction);
         expect((await store.repository.get(log.id, ALL_PROJECTS))!.createdAt).toEqual(log.createdAt);

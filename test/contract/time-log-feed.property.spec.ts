@@ -37,7 +37,7 @@ function newLog(): TimeLog {
     () => Date.now() + shift,
     () => randomBytes(16),
   );
-  return TimeLog.record(values, ids.next());
+  return TimeLog.of(values, ids.next());
 }
 
 async function insert(runner: Pick<DataSource, 'query'>, { id }: TimeLog): Promise<void> {

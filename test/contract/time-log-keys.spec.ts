@@ -9,8 +9,7 @@ import { recordOnce } from './sample-logs.js';
 
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 let lastId = 0;
-const newLog = () =>
-  TimeLog.record(values, `019c1370-4e1b-7000-8000-${String((lastId += 1)).padStart(12, '0')}`);
+const newLog = () => TimeLog.of(values, `019c1370-4e1b-7000-8000-${String((lastId += 1)).padStart(12, '0')}`);
 const newKey = (): IdempotencyKey => ({ caller: 'alice', text: randomUUID() });
 
 const keep = (sql: DataSource, key: IdempotencyKey, age: string) =>
@@ -100,7 +99,7 @@ describe('idempotency keys in PostgreSQL', () => {
       expect(await retries()).toEqual(instances.map(() => log.id));
     }
     expect(await count('time_logs')).toBe(before - 1);
-    const corrected = TimeLog.record({ ...values, duration: 2 }, newLog().id);
+    const corrected = TimeLog.of({ ...values, duration: 2 }, newLog().id);
     await expect(recordOnce(instances[0]!, corrected, key)).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     });

@@ -40,7 +40,7 @@ describe('attributes that SQL has stored', () => {
       const { dataSource } = database;
       const repository = repositoryOver(dataSource, ANY_ATTRIBUTES);
       const values = { projectId: randomUUID(), duration: 1, date: '2026-01-31', attributes: { a: 1 } };
-      const log = TimeLog.record(values, '019c1370-4e1b-7000-8000-000000000001');
+      const log = TimeLog.of(values, '019c1370-4e1b-7000-8000-000000000001');
       const expected = async () => (await repository.get(log.id, ALL_PROJECTS))!;
       const store = (text: string) => dataSource.query('update time_logs set attributes = $1', [text]);
       await repository.record([log]);
@@ -138,7 +138,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     date: '2026-01-31',
   };
   const logNumber = (number: number, duration = 0.1) =>
-    TimeLog.record({ ...values, duration }, `019c1370-4e1b-7000-8000-${String(number).padStart(12, '0')}`);
+    TimeLog.of({ ...values, duration }, `019c1370-4e1b-7000-8000-${String(number).padStart(12, '0')}`);
   const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
   const database = useDatabase();
   let dataSource: DataSource;
@@ -179,7 +179,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
               '{"user": "ada"}' from generate_series(1, 20000) n`,
       [values.projectId],
     );
-    const hurried = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 1 });
+    const hurried = new TypeOrmTimeLogRepository(new Database(dataSource), { limits: { deadline: 1 } });
     const filter = { period: Period.of(), attributes: { user: 'ada' } };
     await expect(
       exportOf(hurried).export({ filter, access: ALL_PROJECTS }, async () => undefined),

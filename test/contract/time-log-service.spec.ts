@@ -106,18 +106,18 @@ describe('TimeLogService', () => {
     const NONE = 'unknown field: attributes';
     let log: TimeLog;
     beforeEach(async () => {
-      log = TimeLog.record({ ...values, attributes }, ids.next());
+      log = TimeLog.of({ ...values, attributes }, ids.next());
       await repository.record([log]);
     });
 
     it('checks those that a patch changes, and removes those that it leaves out', async () => {
       const patch = (change: (stored: TimeLog) => TimeLogValues) => service.patch(log.id, change);
       const patched = await patch((stored) => ({ ...normalizedValues(stored), duration: 3 }));
-      expect(patched).toEqual(TimeLog.record({ ...values, attributes, duration: 3 }, log.id));
+      expect(patched).toEqual(TimeLog.of({ ...values, attributes, duration: 3 }, log.id));
       await expect(
         patch((stored) => ({ ...normalizedValues(stored), attributes: { ...attributes } })),
       ).rejects.toThrow(NONE);
-      expect(await patch(() => values)).toEqual(TimeLog.record(values, log.id));
+      expect(await patch(() => values)).toEqual(TimeLog.of(values, log.id));
     });
   });
 

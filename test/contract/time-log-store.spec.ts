@@ -50,7 +50,7 @@ describe('the store of time logs', () => {
     const { logs, filter } = await addAll([{ description: 'first' }]);
     await expect(
       store.repository.record([
-        TimeLog.record({ ...normalizedValues(logs[0]!), description: 'second' }, logs[0]!.id),
+        TimeLog.of({ ...normalizedValues(logs[0]!), description: 'second' }, logs[0]!.id),
       ]),
     ).rejects.toThrow();
     expect(await listed(filter)).toEqual({ logs, total: 1 });

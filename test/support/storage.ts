@@ -18,7 +18,7 @@ Logger.overrideLogger(false);
 export const { limits } = loadConfig({}, false);
 /** For what must not be refused because the machine is busy: limits of the service, and of its queue of writes. */
 export const longLimits = { ...limits, deadline: 10 * limits.deadline };
-export const LONG_QUEUE_LIMITS = { queue: limits.writeQueue, wait: longLimits.deadline };
+export const LONG_QUEUE_LIMITS = { limits: longLimits };
 export const newIds = () => new UuidV7TimeLogIds();
 /** The access of a caller that is not bound. */
 export const ALL_PROJECTS = {};

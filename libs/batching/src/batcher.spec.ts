@@ -27,7 +27,7 @@ describe('Batcher', () => {
         new Promise((resolve) => {
           runs.push({ items, finish: () => resolve(items.map((item) => `even ${item}`)) });
         }),
-      { batch: 3, queue: 5, wait: 1_000, fullMessage: 'full' },
+      { batch: 3, queue: 5, waitMs: 1_000, fullMessage: 'full' },
       () => false,
     );
   });

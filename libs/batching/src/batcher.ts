@@ -8,13 +8,13 @@ export interface BatcherLimits {
   readonly batch: number;
   /** The maximum number of items that wait for a run. */
   readonly queue: number;
-  /** The maximum time that an item waits, in milliseconds. After it the caller has given up. */
-  readonly wait: number;
+  /** The maximum time that an item waits. After it the caller has given up. */
+  readonly waitMs: number;
   /** The message of the error if the queue is full. */
   readonly fullMessage?: string;
 }
 
-/** The share of a run that is reserved for items with a wait of their own. */
+/** The share of a run that is reserved for items with a time of their own. */
 const LOW_PRIORITY_SHARE = 0.25;
 
 interface WaitingItem<Item, Outcome> {
@@ -46,7 +46,7 @@ export class Batcher<Item, Outcome> {
   /** Observe the size of each run when it begins, and the seconds that each item has waited. */
   observers: { readonly size: Observer; readonly wait: Observer } | undefined;
   private queue: WaitingItem<Item, Outcome>[] = [];
-  /** Items with a wait of their own. They fill the runs, and have a share of each, so that they run under any load. */
+  /** Items with a time of their own. They fill the runs, and have a share of each, so that they run under any load. */
   private lowPriority: WaitingItem<Item, Outcome>[] = [];
   private isRunning = false;
 
@@ -67,17 +67,17 @@ export class Batcher<Item, Outcome> {
 
   /**
    * Resolves with the item's own outcome, or rejects with its error. Rejects with DomainError
-   * SERVICE_UNAVAILABLE if too many items wait, or if this one has waited too long. With a `wait` of
-   * its own, in milliseconds, an item waits even if too many do.
+   * SERVICE_UNAVAILABLE if too many items wait, or if this one has waited too long. With a time of
+   * its own an item waits even if too many do.
    */
-  add(item: Item, wait?: number): Promise<Outcome> {
+  add(item: Item, waitMs?: number): Promise<Outcome> {
     const { limits } = this;
-    if (wait === undefined && this.queue.length >= limits.queue)
+    if (waitMs === undefined && this.queue.length >= limits.queue)
       return Promise.reject(unavailableError(limits.fullMessage));
     return new Promise((resolve, reject) => {
       const since = this.now();
-      const queue = wait === undefined ? this.queue : this.lowPriority;
-      queue.push({ item, since, until: since + (wait ?? limits.wait), resolve, reject });
+      const queue = waitMs === undefined ? this.queue : this.lowPriority;
+      queue.push({ item, since, until: since + (waitMs ?? limits.waitMs), resolve, reject });
       if (!this.isRunning) void this.runAll();
     });
   }

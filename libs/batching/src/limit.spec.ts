@@ -9,7 +9,7 @@ describe('Limit', () => {
   let begun: string[];
   let ends: Map<string, (error?: Error) => void>;
 
-  const run = (name: string, caller?: string, options?: { key?: string; wait?: number }) =>
+  const run = (name: string, caller?: string, options?: { key?: string; waitMs?: number }) =>
     limit.run(
       caller,
       () => {
@@ -96,7 +96,7 @@ describe('Limit', () => {
   it('refuses a task that has waited too long, and never begins it', async () => {
     await runAll('a b');
     const late = expect(run('c')).rejects.toMatchObject(unavailable);
-    const patient = run('d', undefined, { wait: Infinity });
+    const patient = run('d', undefined, { waitMs: Infinity });
     await jest.advanceTimersByTimeAsync(WAIT_MS);
     await late;
     await end('a');

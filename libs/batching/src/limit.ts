@@ -6,8 +6,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 interface TaskOptions {
   /** Tasks with the same key run one at a time. */
   readonly key?: string | undefined;
-  /** The maximum time in milliseconds that the task waits. The default is that of the limit. */
-  readonly wait?: number | undefined;
+  /** The maximum time that the task waits. The default is that of the limit. */
+  readonly waitMs?: number | undefined;
 }
 
 interface WaitingTask {
@@ -29,8 +29,8 @@ export class Limit {
   constructor(
     /** Returns the number of tasks at a time. Called at each start: a pool may not be open yet. */
     private readonly size: () => number,
-    /** The maximum time in milliseconds that a task waits. */
-    private readonly wait: number,
+    /** The maximum time that a task waits. */
+    private readonly waitMs: number,
   ) {}
 
   /** The number of waiting tasks. */
@@ -42,7 +42,7 @@ export class Limit {
   async run<T>(
     caller: unknown,
     act: () => Promise<T>,
-    { key, wait = this.wait }: TaskOptions = {},
+    { key, waitMs = this.waitMs }: TaskOptions = {},
   ): Promise<T> {
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
@@ -50,7 +50,7 @@ export class Limit {
           this.waiting.splice(this.waiting.indexOf(task), 1);
           reject(unavailableError());
         },
-        Math.min(wait, MAX_TIMER_MS),
+        Math.min(waitMs, MAX_TIMER_MS),
       );
       const begin = () => {
         clearTimeout(timer);

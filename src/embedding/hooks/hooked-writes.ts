@@ -16,18 +16,12 @@ import {
   type TimeLogValues,
   type TimeLogWrites,
   type TransactionHandle,
+  type TransactOptions,
 } from '../../time-log/index.js';
 import { faultOf, throwFaults } from '../../../libs/errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../../libs/strict-request/src/index.js';
 import { frozenCopy, jsonFault } from '../../attributes/index.js';
 import type { TimeLogChange, TimeLogHooks, WrittenTimeLogChange } from './time-log-hooks.js';
-
-/** The arguments of a transaction for its queue. */
-interface Turn {
-  readonly queueKey?: string | undefined;
-  readonly deadline?: number | undefined;
-  readonly batch?: number | undefined;
-}
 
 /** The limits of the attributes of a hook. As in a body, they are within one level. */
 const BOUNDS = { depth: MAX_JSON_DEPTH - 1, bytes: Infinity };
@@ -42,26 +36,26 @@ export class HookedWrites implements TimeLogWrites {
     private readonly store: TimeLogStore,
     private readonly repository: Pick<TimeLogRepository, 'transact' | 'within'>,
     private readonly hooks: TimeLogHooks,
-    private readonly call: RecordOptions,
+    private readonly options: RecordOptions,
     private readonly rules: AttributeRules,
   ) {}
 
-  async record(sent: readonly TimeLog[], options: StoreOptions = {}): Promise<Recorded> {
-    const { key } = options;
+  async record(sent: readonly TimeLog[], storeOptions: StoreOptions = {}): Promise<Recorded> {
+    const { key } = storeOptions;
     const known = key && this.hooks.before && (await this.store.findByKey(key));
     if (known) return { isReplay: true, logs: known };
     const logs: TimeLog[] = [];
-    for (const log of sent) logs.push(await this.before(changeOfRecord(log, this.call), log));
-    return this.recordNew(logs, options);
+    for (const log of sent) logs.push(await this.before(changeOfRecord(log, this.options), log));
+    return this.recordNew(logs, storeOptions);
   }
 
   async correct(
     sent: TimeLog,
     access: TimeLogAccess,
-    ...more: [caller?: string, expected?: TimeLog]
+    ...more: [callerId?: string, expected?: TimeLog]
   ): Promise<TimeLog | undefined> {
     const { id } = sent;
-    const { caller } = this.call;
+    const { caller } = this.options;
     const log = await this.before({ kind: 'correct', id, values: normalizedValues(sent), caller }, sent);
     const values = normalizedValues(log);
     return this.transact(
@@ -80,9 +74,9 @@ export class HookedWrites implements TimeLogWrites {
   async delete(
     id: string,
     access: TimeLogAccess,
-    ...more: [caller?: string, expected?: TimeLog]
+    ...more: [callerId?: string, expected?: TimeLog]
   ): Promise<TimeLog | undefined> {
-    const { caller } = this.call;
+    const { caller } = this.options;
     await this.before({ kind: 'delete', id, caller }, undefined);
     return this.transact(
       async (store, transaction) => {
@@ -100,28 +94,30 @@ export class HookedWrites implements TimeLogWrites {
     change: TimeLogChange,
     log: Log,
   ): Promise<Log | TimeLog> {
-    const values: unknown = await this.hooks.before?.(change, this.call.manager as EntityManager | undefined);
+    const values: unknown = await this.hooks.before?.(
+      change,
+      this.options.manager as EntityManager | undefined,
+    );
     // A function that is written as an expression may return anything.
     if (log === undefined || typeof values !== 'object' || values === null) return log;
     if ('attributes' in values && values.attributes !== undefined && !this.rules.haveAttributes)
       throw new Error('a hook returns attributes: give TimeLogModule a schema for them');
     const replaced = replace(log, values as TimeLogValues);
-    requireAccess([replaced], this.call, this.rules);
+    requireAccess([replaced], this.options, this.rules);
     return replaced;
   }
 
   /** Stores logs and, if they are new, runs `within` for each. Creates with the same key run one at a time. */
-  private recordNew(logs: readonly TimeLog[], options: StoreOptions): Promise<Recorded> {
-    const { key, deadline } = options;
-    const batch = logs.length > 1 ? logs.length : undefined;
+  private recordNew(logs: readonly TimeLog[], storeOptions: StoreOptions): Promise<Recorded> {
+    const { key, deadlineMs } = storeOptions;
     return this.transact(
       async (store, transaction) => {
-        const recorded = await store.record(logs, options);
+        const recorded = await store.record(logs, storeOptions);
         for (const log of transaction && !recorded.isReplay ? recorded.logs : [])
-          await this.within({ ...changeOfRecord(log, this.call), id: log.id, log }, transaction!);
+          await this.within({ ...changeOfRecord(log, this.options), id: log.id, log }, transaction!);
         return recorded;
       },
-      { queueKey: key && mapKeyOf(key), deadline, batch },
+      { queueKey: key && mapKeyOf(key), deadlineMs, isBatch: logs.length > 1 },
     );
   }
 
@@ -132,13 +128,13 @@ export class HookedWrites implements TimeLogWrites {
   /** Runs work in the transaction of the call or in one of its own; without `within` it needs none. */
   private transact<Outcome>(
     work: (store: TimeLogStore, transaction?: TransactionHandle) => Promise<Outcome>,
-    { queueKey, deadline, batch }: Turn,
+    transactOptions: TransactOptions,
   ): Promise<Outcome> {
     if (!this.hooks.within) return work(this.store);
-    const { manager, caller } = this.call;
+    const { manager, caller } = this.options;
     if (manager) return work(this.repository.within(manager), manager);
     const run = (transaction: TransactionHandle) => work(this.repository.within(transaction), transaction);
-    return this.repository.transact(run, queueKey, caller?.id, deadline, batch);
+    return this.repository.transact(run, { ...transactOptions, callerId: caller?.id });
   }
 }
 
@@ -151,8 +147,8 @@ function changeOfRecord(log: TimeLog, { caller }: RecordOptions): TimeLogChange 
  * VALIDATION_ERROR if they break our own rules.
  */
 function replace(log: TimeLog, { attributes, ...values }: TimeLogValues): TimeLog {
-  if (attributes === undefined) return TimeLog.record({ ...values, attributes: log.attributes }, log.id);
+  if (attributes === undefined) return TimeLog.of({ ...values, attributes: log.attributes }, log.id);
   const fault = isPlainObject(attributes) ? jsonFault(attributes, BOUNDS) : 'must be an object';
   if (fault !== undefined) throwFaults([faultOf('attributes', attributes, 'json', fault)]);
-  return TimeLog.record({ ...values, attributes: frozenCopy(attributes) as Attributes }, log.id);
+  return TimeLog.of({ ...values, attributes: frozenCopy(attributes) as Attributes }, log.id);
 }

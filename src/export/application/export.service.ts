@@ -47,7 +47,7 @@ export class ExportService {
     signal?.throwIfAborted();
     const { haveAttributes } = this.attributeRules;
     return this.repository.export(
-      { filter: matching, access, caller: caller?.id, signal },
+      { filter: matching, access, callerId: caller?.id, signal },
       ({ pages, ...logs }) => use({ ...logs, content: linesOf(pages, format, haveAttributes) }),
     );
   }

@@ -7,7 +7,7 @@ export interface ExportRequest {
   readonly filter: TimeLogFilter;
   readonly access: TimeLogAccess;
   /** The id of the client. A client has one export at a time. */
-  readonly caller?: string | undefined;
+  readonly callerId?: string | undefined;
   /** Ends the export at once. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -25,7 +25,7 @@ interface Source {
 
 /** Exports the logs of a TypeOrmTimeLogRepository, each time over a connection of the pool. */
 export class TypeOrmExportRepository extends ExportRepository {
-  /** The callers of the running exports. */
+  /** The ids of the callers of the running exports. */
   private readonly running: (string | undefined)[] = [];
 
   constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'costlyReads' | 'database' | 'rows'>) {
@@ -38,12 +38,12 @@ export class TypeOrmExportRepository extends ExportRepository {
   }
 
   override async export<T>(request: ExportRequest, use: (logs: LogsOfMoment) => Promise<T>): Promise<T> {
-    const { caller, signal } = request;
+    const { callerId, signal } = request;
     const { costlyReads, database } = this.logs;
     const limit = Math.min(MAX_EXPORTS, Math.floor(database.pool.max / 2) || 1);
-    if (this.running.length >= limit || (caller !== undefined && this.running.includes(caller)))
+    if (this.running.length >= limit || (callerId !== undefined && this.running.includes(callerId)))
       throw new DomainError('SERVICE_UNAVAILABLE', 'too many exports are running: wait until one has ended');
-    this.running.push(caller);
+    this.running.push(callerId);
     try {
       return await database.read(database.table(TimeLog), costlyReads.limit, async (snapshot) => {
         const lastEventId = await this.lastEventIdOf(request, snapshot);
@@ -53,7 +53,7 @@ export class TypeOrmExportRepository extends ExportRepository {
         return Promise.race([use({ total, lastEventId, pages: this.pagesOf(request, snapshot) }), aborted]);
       });
     } finally {
-      this.running.splice(this.running.indexOf(caller), 1);
+      this.running.splice(this.running.indexOf(callerId), 1);
     }
   }
 

@@ -16,7 +16,7 @@ async function patched(patch: unknown, attributes: Attributes = stored, hasSchem
   const accepted = { name: 'attributes', faultsOf, extend: <T>(dto: T) => dto, valueIn: () => undefined };
   const limits = { bodyLimit: 1, batchLimit: 1, deadline: 60_000 };
   applyRules(request, hasSchema ? { ...limits, addedMember: accepted } : limits);
-  const log = TimeLog.record({ ...values, attributes }, id);
+  const log = TimeLog.of({ ...values, attributes }, id);
   return normalizedValues(await patchedValues(log, patch as object, request));
 }
 

@@ -74,7 +74,7 @@ export function readArguments(
   page: PageInput | undefined,
   options: CallOptions,
   rules: AttributeRules,
-): [TimeLogFilter, PageRequest, TimeLogAccess, caller: string | undefined] {
+): [TimeLogFilter, PageRequest, TimeLogAccess, callerId: string | undefined] {
   const matching = filterOf(filter, rules);
   return [matching, pageOf(page), accessTo(matching.projectIds, options, rules), options.caller?.id];
 }

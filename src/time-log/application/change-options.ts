@@ -28,7 +28,7 @@ export interface ChangeOptions extends RecordOptions {
  * Wraps the methods that make the changes of a call, such as with the hooks of a host. `record` then returns the logs
  * with the values that a hook has replaced.
  */
-export type WrapWrites = (store: TimeLogStore, call: RecordOptions) => TimeLogWrites;
+export type WrapWrites = (store: TimeLogStore, options: RecordOptions) => TimeLogWrites;
 
 /** The injection token of an optional WrapWrites. */
 export const WRAP_WRITES = Symbol.for('time-logs.WRAP_WRITES');

@@ -119,16 +119,11 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    */
   async correct(id: string, values: TimeLogValues<Sent>, options: ChangeOptions = {}): Promise<TimeLog<A>> {
     const attributes = await this.converted(values, undefined, options);
-    const log = TimeLog.record(values, logIdOf(id), attributes);
+    const log = TimeLog.of(values, logIdOf(id), attributes);
     const access = requireAccess([log], options, this.attributeRules);
-    return this.changeVersion(log.id, options, (expected) => {
+    return this.changeIfVersionAllowed(log.id, options, (expected) => {
       const output = log.attributes ?? expected?.attributes;
-      return this.replace(
-        TimeLog.record(values, log.id, { ...attributes, output }),
-        expected,
-        access,
-        options,
-      );
+      return this.replace(TimeLog.of(values, log.id, { ...attributes, output }), expected, access, options);
     });
   }
 
@@ -142,10 +137,10 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     change: (log: TimeLog<A>) => TimeLogValues<A | Sent> | Promise<TimeLogValues<A | Sent>>,
     options: ChangeOptions = {},
   ): Promise<TimeLog<A>> {
-    return this.changeCurrent(id, options, async (log) => {
+    return this.readThenChange(id, options, async (log) => {
       const values = await change(log);
       const attributes = await this.converted(values, log.attributes, options);
-      const changed = TimeLog.record(values, log.id, attributes);
+      const changed = TimeLog.of(values, log.id, attributes);
       const access = requireAccess([changed], options, this.attributeRules);
       return () => this.replace(changed, log, access, options);
     });
@@ -157,7 +152,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    */
   async delete(id: string, options: ChangeOptions = {}): Promise<void> {
     const access = accessTo(undefined, options, this.attributeRules);
-    await this.changeVersion(id, options, async (expected) => {
+    await this.changeIfVersionAllowed(id, options, async (expected) => {
       const writes = this.writesOf(options);
       const deleted = await writes.delete(logIdOf(id), access, options.caller?.id, expected);
       if (deleted === undefined) throw notFound();
@@ -240,7 +235,11 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const logs = created.map(({ log }) => log);
     if (logs.length === 0) return { logs, isReplay: false };
     const { caller, deadline } = options;
-    const recorded = await this.writesOf(options).record(logs, { key, caller: caller?.id, deadline });
+    const recorded = await this.writesOf(options).record(logs, {
+      key,
+      callerId: caller?.id,
+      deadlineMs: deadline,
+    });
     if (!recorded.isReplay) return recorded;
     const answered = recorded.logs.map((log, index) =>
       // The key has the same fingerprint, so its logs had the values that are sent now.
@@ -254,7 +253,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   /** Returns a new log of values. Checks them, and then the access. */
   private async newLog(values: TimeLogValues, options: CallOptions): Promise<NewLog> {
     const attributes = await this.attributeRules.validate(values.attributes, options.caller?.attributes);
-    const log = TimeLog.record(values, this.ids.next(), attributes);
+    const log = TimeLog.of(values, this.ids.next(), attributes);
     requireAccess([log], options, this.attributeRules);
     return { log, input: withInput(values, attributes) };
   }
@@ -265,7 +264,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
     const created: NewLog[] = [];
     for (const [index, values] of batch.entries()) {
       const attributes = await this.attributeRules.validate(values.attributes, options.caller?.attributes);
-      const log = TimeLog.recordOrFaults(values, this.ids.next(), attributes);
+      const log = TimeLog.ofOrFaults(values, this.ids.next(), attributes);
       if (log instanceof TimeLog) created.push({ log, input: withInput(values, attributes) });
       else faults.push(...faultsAt(`timeLogs[${index}]`, log));
     }
@@ -306,14 +305,14 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * The statement that changes the log checks again. A transaction of the caller has no queue, and the log may be
    * visible only there.
    */
-  private async changeVersion<T>(
+  private async changeIfVersionAllowed<T>(
     id: string,
     options: ChangeOptions,
     change: (expected?: TimeLog) => Promise<T>,
   ): Promise<T> {
     const { caller = {}, manager, ifMatch, ifNoneMatch } = options;
     if (ifNoneMatch || (ifMatch && !ifMatch.includes(ANY_VERSION)))
-      return this.changeCurrent(id, options, (log) => () => change(log));
+      return this.readThenChange(id, options, (log) => () => change(log));
     if (isBound(caller) && !manager) await this.get(id, options);
     return change();
   }
@@ -322,7 +321,7 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
    * Prepares a change of the current log and, if it has a version that the options allow, makes it. If the log changes
    * meanwhile, this is done again, up to 5 times.
    */
-  private async changeCurrent<T>(
+  private async readThenChange<T>(
     id: string,
     options: ChangeOptions,
     prepare: (expected: TimeLog<A>) => (() => Promise<T>) | Promise<() => Promise<T>>,

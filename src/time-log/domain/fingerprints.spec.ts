@@ -116,7 +116,7 @@ it('canonical JSON depends on the order of elements, but not of fields', () => {
 const id = '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d70';
 const LOG = { projectId: id, duration: 0.25, description: 'naïve "漢字" 😀', date: '2024-02-08' };
 const attributes = { ticket: 'OPS-1', list: [1, { b: 2, a: null }] };
-const tagOf = (more: object = {}, logId = id) => entityTagOf(TimeLog.record({ ...LOG, ...more }, logId));
+const tagOf = (more: object = {}, logId = id) => entityTagOf(TimeLog.of({ ...LOG, ...more }, logId));
 
 describe('entityTagOf', () => {
   it('is the same in every version of the service', () => {
@@ -142,7 +142,7 @@ describe('entityTagOf', () => {
     expect(tagOf({}, id.replace('019c', '019d'))).not.toBe(tagOf());
     const reordered = { list: [1, { a: null, b: 2 }], ticket: 'OPS-1' };
     expect(tagOf({ attributes: reordered })).toBe(tagOf({ attributes }));
-    expect(entityTagOf(Object.assign(TimeLog.record(LOG, id), { secret: 1 }))).toBe(tagOf());
+    expect(entityTagOf(Object.assign(TimeLog.of(LOG, id), { secret: 1 }))).toBe(tagOf());
   });
 });
 
@@ -174,7 +174,7 @@ describe('entityTagsIn', () => {
 });
 
 describe('isVersionIn', () => {
-  const log = TimeLog.record(LOG, id);
+  const log = TimeLog.of(LOG, id);
   const tag = 'cpOcUcFxjYZJ5ghcbofs-A';
 
   it.each([
@@ -197,7 +197,7 @@ describe('isVersionIn', () => {
   });
 
   it('does not take the end of a tag for the name of an encoding', () => {
-    const other = TimeLog.record({ ...LOG, duration: 59_083 }, id);
+    const other = TimeLog.of({ ...LOG, duration: 59_083 }, id);
     expect(entityTagOf(other)).toBe('"WD3Gdu1Jmb41J8NRZWP-br"');
     expect(isVersionIn(['"WD3Gdu1Jmb41J8NRZWP-br"'], other)).toBe(true);
     expect(isVersionIn(['"WD3Gdu1Jmb41J8NRZWP"'], other)).toBe(false);

@@ -63,8 +63,16 @@ export type Recorded =
 /** The options for storing new logs. */
 export interface StoreOptions {
   readonly key?: RequestKey | undefined;
-  readonly caller?: string | undefined;
-  readonly deadline?: number | undefined;
+  readonly callerId?: string | undefined;
+  readonly deadlineMs?: number | undefined;
+}
+
+/** The options for a transaction. */
+export interface TransactOptions extends Omit<StoreOptions, 'key'> {
+  /** Work with the same key runs one at a time. */
+  readonly queueKey?: string | undefined;
+  /** Whether it stores several logs, and so takes the turn of a batch. */
+  readonly isBatch?: boolean | undefined;
 }
 
 /** The methods that change logs. */
@@ -75,10 +83,10 @@ export type TimeLogStore = TimeLogWrites & Pick<TimeLogRepository, 'findByKey' |
 
 /**
  * The port to the store of time logs. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable.
- * Logs outside the access count as missing. `caller` is the id of the client: limits are shared among callers. With
- * `deadline`, in milliseconds, a call waits that long in the queue, however many calls wait already, and a batch or
- * transaction may take the rest; by default all three are limited. Methods that change logs throw DomainError CONFLICT
- * if a constraint of a host rejects the change.
+ * Logs outside the access count as missing. `callerId` is the id of the client: limits are shared among callers. With
+ * `deadlineMs` a call waits that long in the queue, however many calls wait already, and a batch or transaction may
+ * take the rest; by default all three are limited. Methods that change logs throw DomainError CONFLICT if a constraint
+ * of a host rejects the change.
  */
 export abstract class TimeLogRepository {
   private readonly listeners: (() => unknown)[] = [];
@@ -96,20 +104,16 @@ export abstract class TimeLogRepository {
 
   /**
    * Runs work in a transaction of its own, and resolves with its result after the commit. An error rolls the
-   * transaction back. Work with the same queue key runs one at a time. With `batch`, the number of its logs, it takes
-   * the turn of a batch.
+   * transaction back.
    */
   abstract transact<T>(
     work: (transaction: TransactionHandle) => Promise<T>,
-    queueKey?: string,
-    caller?: string,
-    deadline?: number,
-    batch?: number,
+    options?: TransactOptions,
   ): Promise<T>;
 
   /**
-   * Returns the methods for a transaction of the caller. There is no queue: `deadline` only limits the
-   * wait for a key that is in use. An attempt is made even if it is 0.
+   * Returns the methods for a transaction of the caller. There is no queue: `deadlineMs` only limits
+   * the wait for a key that is in use. An attempt is made even if it is 0.
    */
   abstract within(transaction: TransactionHandle): TimeLogStore;
 
@@ -122,7 +126,7 @@ export abstract class TimeLogRepository {
   abstract correct(
     log: TimeLog,
     access: TimeLogAccess,
-    caller?: string,
+    callerId?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined>;
 
@@ -134,7 +138,7 @@ export abstract class TimeLogRepository {
   abstract delete(
     id: string,
     access: TimeLogAccess,
-    caller?: string,
+    callerId?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined>;
 
@@ -149,7 +153,7 @@ export abstract class TimeLogRepository {
     filter: TimeLogFilter,
     page: PageRequest,
     access: TimeLogAccess,
-    caller?: string,
+    callerId?: string,
   ): Promise<TimeLogPage>;
 
   /** Returns the same page as JSON. */
@@ -157,7 +161,7 @@ export abstract class TimeLogRepository {
     filter: TimeLogFilter,
     page: PageRequest,
     access: TimeLogAccess,
-    caller?: string,
+    callerId?: string,
   ): Promise<TimeLogItems>;
 
   /**
@@ -175,12 +179,12 @@ export abstract class TimeLogRepository {
    * Registers a listener that is called when this process has recorded, corrected or deleted logs. It is not
    * called for other processes, so also poll the feed.
    */
-  onRecorded(listener: () => unknown): void {
+  onChanged(listener: () => unknown): void {
     this.listeners.push(listener);
   }
 
   /** Calls the listeners, after a commit. */
-  protected recorded(): void {
+  protected notifyChanged(): void {
     for (const listener of this.listeners) listener();
   }
 }

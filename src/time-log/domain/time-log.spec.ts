@@ -18,17 +18,17 @@ const idAt = (milliseconds: number) => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7abc-8def-0123456789ab`;
 };
 
-describe('TimeLog.record', () => {
+describe('TimeLog.of', () => {
   it('treats a missing description as an empty one', () => {
     const { projectId, duration, date } = values;
     const others = { projectId, duration, date };
     const empty = { id: ID, ...expectedValues({ ...values, description: '' }) };
-    expect(TimeLog.record(others, ID)).toEqual(empty);
-    expect(TimeLog.record(Object.assign({}, values, { description: undefined }), ID)).toEqual(empty);
+    expect(TimeLog.of(others, ID)).toEqual(empty);
+    expect(TimeLog.of(Object.assign({}, values, { description: undefined }), ID)).toEqual(empty);
   });
 
   it('reports every invalid value, in the order of the fields', () => {
-    const record = () => TimeLog.record({ date: '', description: '\0', duration: -1, projectId: '' }, ID);
+    const record = () => TimeLog.of({ date: '', description: '\0', duration: -1, projectId: '' }, ID);
     const message =
       'projectId must be a UUID; duration must be a positive number; description must not contain U+0000; ' +
       'date must be an existing day in the form YYYY-MM-DD';
@@ -38,7 +38,7 @@ describe('TimeLog.record', () => {
 
 describe('TimeLog.createdAt', () => {
   it.each([0, 1, 0x0123_4567_89ab, INSTANT, 2 ** 48 - 1])('is the instant %i inside the id', (instant) => {
-    expect(TimeLog.record(values, idAt(instant)).createdAt.getTime()).toBe(instant);
+    expect(TimeLog.of(values, idAt(instant)).createdAt.getTime()).toBe(instant);
   });
 });
 

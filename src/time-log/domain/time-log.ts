@@ -102,7 +102,7 @@ export class TimeLog<A extends Attributes = Attributes> implements AllTimeLogVal
   declare readonly attributes?: A;
 
   private constructor() {
-    // TypeORM calls it without values, so it must not throw. record() applies the rules.
+    // TypeORM calls it without values, so it must not throw. of() applies the rules.
   }
 
   /** Accepts the logs of every build, but not the prototype, which TypeORM checks to find child entities. */
@@ -114,14 +114,14 @@ export class TimeLog<A extends Attributes = Attributes> implements AllTimeLogVal
    * Returns a new or corrected log with these values and a UUIDv7. Throws DomainError VALIDATION_ERROR with one message
    * for each invalid value. Attributes are those of the values, unless a schema has converted them.
    */
-  static record(values: TimeLogValues, id: string, attributes?: ConvertedAttributes): TimeLog {
-    const log = TimeLog.recordOrFaults(values, id, attributes);
+  static of(values: TimeLogValues, id: string, attributes?: ConvertedAttributes): TimeLog {
+    const log = TimeLog.ofOrFaults(values, id, attributes);
     if (log instanceof TimeLog) return log;
     throw validationError(log);
   }
 
   /** Returns the same log, or the faults of the values. Those of attributes come last. */
-  static recordOrFaults(
+  static ofOrFaults(
     values: TimeLogValues,
     id: string,
     attributes: ConvertedAttributes = { faults: [], output: values.attributes },

@@ -19,24 +19,24 @@ export class CostlyReads {
     private readonly database: Database,
     /** Returns the number of reads at a time. */
     size: () => number,
-    /** The deadline of a request in milliseconds. */
-    deadline: number,
+    /** The deadline of a request. */
+    deadlineMs: number,
   ) {
-    this.limit = { timeout: Math.ceil(READ_SHARE * deadline), message: TOO_MANY_MATCH };
-    this.reads = new Limit(size, WAIT_SHARE * deadline);
+    this.limit = { timeoutMs: Math.ceil(READ_SHARE * deadlineMs), message: TOO_MANY_MATCH };
+    this.reads = new Limit(size, WAIT_SHARE * deadlineMs);
   }
 
   /** Settles like the read. Throws DomainError SERVICE_UNAVAILABLE if it waits too long. */
-  run<T>(caller: string | undefined, read: () => Promise<T>): Promise<T> {
-    return this.reads.run(caller, read);
+  run<T>(callerId: string | undefined, read: () => Promise<T>): Promise<T> {
+    return this.reads.run(callerId, read);
   }
 
   /** Runs a statement that reads all matching logs. Throws DomainError SERVICE_UNAVAILABLE if it takes too long. */
-  query(caller: string | undefined, sql: string, parameters: readonly unknown[]): Promise<TextRow[]> {
-    const rest = restOf(this.limit.timeout);
+  query(callerId: string | undefined, sql: string, parameters: readonly unknown[]): Promise<TextRow[]> {
+    const restMs = restOf(this.limit.timeoutMs);
     // Not prepared: the best index depends on the values.
-    return this.run(caller, () =>
-      this.database.query(new TextStatement(sql), parameters, { ...this.limit, timeout: rest() }),
+    return this.run(callerId, () =>
+      this.database.query(new TextStatement(sql), parameters, { ...this.limit, timeoutMs: restMs() }),
     );
   }
 }

@@ -26,7 +26,7 @@ export class TimeLogCorrections {
     log: TimeLog,
     access: TimeLogAccess,
     expected?: TimeLog,
-    within: Statements = this.database,
+    statements: Statements = this.database,
   ): Promise<TimeLog | undefined> {
     const { valueNames, nextParameter } = this.rows;
     const allowed = accessCondition(access, nextParameter);
@@ -55,7 +55,7 @@ export class TimeLogCorrections {
     const parameters = [...this.rows.valuesOf(log), ...allowed.parameters];
     if (expected)
       parameters.push(...this.rows.expectedValuesOf(expected), ...this.rows.changedAttributes(log, expected));
-    const [row] = await within.change(statement, parameters);
+    const [row] = await statements.change(statement, parameters);
     const [isUnexpected, isDropped] = row?.slice(-2) ?? [];
     if (isUnexpected === 'true') throw new TimeLogChangedError();
     if (isDropped === 'true') throw new NotStoredError();
@@ -67,7 +67,7 @@ export class TimeLogCorrections {
     id: string,
     access: TimeLogAccess,
     expected?: TimeLog,
-    within: Statements = this.database,
+    statements: Statements = this.database,
   ): Promise<TimeLog | undefined> {
     const allowed = accessCondition(access, 2);
     const statement = new TextStatement(
@@ -81,7 +81,7 @@ export class TimeLogCorrections {
     );
     const parameters: unknown[] = [id, ...allowed.parameters];
     if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
-    const [row] = await within.change(statement, parameters);
+    const [row] = await statements.change(statement, parameters);
     if (row?.at(-1) === 'true') throw new TimeLogChangedError();
     // The id comes first. It is null if the row was found but not deleted.
     if (row?.[0] === null) throw new NotStoredError();

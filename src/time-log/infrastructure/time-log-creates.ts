@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type BatcherLimits, Limit } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { type Database, isRowError, PreparedStatement, type Statements } from '../../database/index.js';
+import {
+  type Database,
+  isRowError,
+  PreparedStatement,
+  restOf,
+  type Statements,
+} from '../../database/index.js';
 import { IDEMPOTENCY_KEY_REUSED, mapKeyOf, type RequestKey } from '../domain/idempotency-key.js';
 import type { AnsweredLog, Recorded, StoreOptions } from '../domain/time-log.repository.js';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
@@ -52,12 +58,12 @@ export class TimeLogCreates {
     /** The lifetime of keys, an interval in SQL. */
     private readonly keyLifetime: string,
     /** Called after each statement with the number of logs that it stored. */
-    private readonly changed: (within: Statements, logs: number) => void,
+    private readonly changed: (statements: Statements, logs: number) => void,
   ) {
     const shared = { ...limits, batch: MAX_SHARED_LOGS };
     this.single = new Batcher((creates) => this.store(creates), shared, isRowError);
     this.keyed = new Batcher((creates) => this.storeKeyed(creates), shared, isRowError);
-    this.batches = new Limit(() => 1, limits.wait);
+    this.batches = new Limit(() => 1, limits.waitMs);
   }
 
   /**
@@ -66,27 +72,27 @@ export class TimeLogCreates {
    */
   async record(
     logs: readonly TimeLog[],
-    { key, caller, deadline }: StoreOptions = {},
-    within?: Statements,
+    { key, callerId, deadlineMs }: StoreOptions = {},
+    statements?: Statements,
   ): Promise<Recorded> {
-    const end = performance.now() + (deadline ?? this.limits.wait);
-    let rest = deadline;
+    const restMs = restOf(deadlineMs ?? this.limits.waitMs);
     do {
-      const outcome = await this.attempt({ logs, key }, caller, rest, within).catch(this.rejectInsert);
+      const waitMs = deadlineMs && restMs();
+      const outcome = await this.attempt({ logs, key }, callerId, waitMs, statements).catch(
+        this.rejectInsert,
+      );
       if (outcome !== undefined) return outcome;
-      const left = Math.max(0, end - performance.now());
-      await delay(Math.min(KEY_RETRY_INTERVAL_MS, left));
-      rest &&= end - performance.now();
-    } while (performance.now() < end);
+      await delay(Math.min(KEY_RETRY_INTERVAL_MS, restMs()));
+    } while (restMs() > 1);
     throw new DomainError('SERVICE_UNAVAILABLE');
   }
 
   /** Returns the logs that a key has recorded, or undefined. Throws DomainError IDEMPOTENCY_KEY_REUSED. */
   async findByKey(
     key: RequestKey,
-    within: Statements = this.database,
+    statements: Statements = this.database,
   ): Promise<readonly AnsweredLog[] | undefined> {
-    const outcome = answerOf(key, await this.find([key], within));
+    const outcome = answerOf(key, await this.find([key], statements));
     if (outcome instanceof Error) throw outcome;
     return outcome?.logs;
   }
@@ -94,38 +100,41 @@ export class TimeLogCreates {
   /** Stores logs once their turn has come. */
   private attempt(
     create: Create,
-    caller: string | undefined,
-    deadline: number | undefined,
-    within: Statements | undefined,
+    callerId: string | undefined,
+    waitMs: number | undefined,
+    statements: Statements | undefined,
   ): Promise<Outcome> {
     const { key } = create;
-    if (within !== undefined) return this.storeAlone(create, within);
+    if (statements !== undefined) return this.storeAlone(create, statements);
     if (create.logs.length === 1)
-      return key ? this.keyed.add({ ...create, key }, deadline) : this.single.add(create, deadline);
-    return this.batches.run(caller, () => this.storeAlone(create, this.database), { wait: deadline });
+      return key ? this.keyed.add({ ...create, key }, waitMs) : this.single.add(create, waitMs);
+    return this.batches.run(callerId, () => this.storeAlone(create, this.database), { waitMs });
   }
 
-  private async storeAlone({ logs, key }: Create, within: Statements): Promise<Outcome> {
+  private async storeAlone({ logs, key }: Create, statements: Statements): Promise<Outcome> {
     const [outcome] = key
-      ? await this.storeKeyed([{ logs, key }], within)
-      : await this.store([{ logs, key }], within);
+      ? await this.storeKeyed([{ logs, key }], statements)
+      : await this.store([{ logs, key }], statements);
     if (outcome instanceof Error) throw outcome;
     return outcome;
   }
 
   /** Stores all logs in one statement, or none. */
-  private async store(creates: readonly Create[], within: Statements = this.database): Promise<Outcome[]> {
+  private async store(
+    creates: readonly Create[],
+    statements: Statements = this.database,
+  ): Promise<Outcome[]> {
     this.insertion ??= new PreparedStatement(insertionOf(this.database.table(TimeLog), this.rows));
     const logs = creates.flatMap((create) => create.logs);
-    await within.change(this.insertion, this.rows.arraysOf(logs));
-    this.changed(within, logs.length);
+    await statements.change(this.insertion, this.rows.arraysOf(logs));
+    this.changed(statements, logs.length);
     return creates.map(({ logs: stored }) => ({ isReplay: false, logs: stored }));
   }
 
   /** Stores the logs whose keys are neither stored nor in use: all of them in one statement, or none. */
   private async storeKeyed(
     creates: readonly KeyedCreate[],
-    within: Statements = this.database,
+    statements: Statements = this.database,
   ): Promise<(Outcome | Error)[]> {
     const keys = this.database.table(TimeLogKey);
     this.keyedInsertion ??= new PreparedStatement(
@@ -133,7 +142,7 @@ export class TimeLogCreates {
     );
     // A statement can store a key once.
     const requested = [...new Map(creates.map((create) => [mapKeyOf(create.key), create])).values()];
-    const rows = await within.change(this.keyedInsertion, [
+    const rows = await statements.change(this.keyedInsertion, [
       ...this.rows.arraysOf(requested.flatMap(({ logs }) => logs)),
       requested.flatMap(({ logs }, index) => logs.map(() => index + 1)),
       requested.map(({ key }) => key.caller),
@@ -144,19 +153,19 @@ export class TimeLogCreates {
     ]);
     const stored = new Set(rows.map(([number]) => requested[Number(number) - 1]!));
     this.changed(
-      within,
+      statements,
       [...stored].reduce((sum, { logs }) => sum + logs.length, 0),
     );
     const others = creates.filter((create) => !stored.has(create)).map(({ key }) => key);
     // A separate statement, since the snapshot of the insert lacks concurrent commits.
-    const known = others.length > 0 ? await this.find(others, within) : new Map<string, StoredKey>();
+    const known = others.length > 0 ? await this.find(others, statements) : new Map<string, StoredKey>();
     return creates.map((create) =>
       stored.has(create) ? { isReplay: false, logs: create.logs } : answerOf(create.key, known),
     );
   }
 
-  private async find(keys: readonly RequestKey[], within: Statements): Promise<Map<string, StoredKey>> {
-    const rows = await within.query<Omit<StoredKey, 'logs'> & { readonly logs: string }>(
+  private async find(keys: readonly RequestKey[], statements: Statements): Promise<Map<string, StoredKey>> {
+    const rows = await statements.query<Omit<StoredKey, 'logs'> & { readonly logs: string }>(
       `select principal as caller, text, encode(fingerprint, 'hex') as fingerprint, logs::text as logs
          from ${this.database.table(TimeLogKey)}
          join (select distinct * from unnest($1::text[], $2::text[]) as input (principal, text)) requested using (principal, text)

@@ -37,9 +37,9 @@ export class TimeLogPages {
     fields: ReadFields,
     ...query: PageQuery
   ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
-    const [filter, page, access, caller] = query;
+    const [filter, page, access, callerId] = query;
     const matching = matchingLogs(filter, access);
-    if (matching) return this.readMatching(fields, matching, page, caller);
+    if (matching) return this.readMatching(fields, matching, page, callerId);
     // A single statement reads page and total from one snapshot. The first row has only the total.
     const statement = (this.statements[fields] ??= new PreparedStatement(
       `select ${this.rows.selection('log', fields)}, total from ${this.routine}`,
@@ -90,11 +90,11 @@ export class TimeLogPages {
     fields: ReadFields,
     { condition, parameters, bind }: MatchingLogs,
     page: PageRequest,
-    caller: string | undefined,
+    callerId: string | undefined,
   ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
     const table = this.database.table(TimeLog);
     const rows = await this.costlyReads.query(
-      caller,
+      callerId,
       `with matching as materialized (select id, date, ctid as location from ${table} log where ${condition})
        select ${this.rows.names}, total
          from (select count(*) as total from matching) whole
@@ -109,7 +109,7 @@ export class TimeLogPages {
   }
 
   private run<T>(
-    [filter, page, access, caller]: PageQuery,
+    [filter, page, access, callerId]: PageQuery,
     read: (values: readonly unknown[]) => Promise<T>,
   ): Promise<T> {
     const projects = projectsOf(filter, access);
@@ -119,7 +119,7 @@ export class TimeLogPages {
     const isNear = lists * (Number(page.offset) + page.limit) <= NEAR_PAGE.logs;
     // A page of one list skips at most half of its fullest day, and needs few counts.
     const isCheap = isNear && (lists === 1 || maxMonthRows(projects, period) <= NEAR_PAGE.rows);
-    return isCheap ? read(values) : this.costlyReads.run(caller, () => read(values));
+    return isCheap ? read(values) : this.costlyReads.run(callerId, () => read(values));
   }
 
   private get routine(): string {

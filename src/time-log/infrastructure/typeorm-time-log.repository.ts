@@ -1,5 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { type BatcherLimits, Limit, type MeasurableBatcher } from '../../../libs/batching/src/index.js';
+import { Limit, type MeasurableBatcher } from '../../../libs/batching/src/index.js';
 import {
   Database,
   isUndefinedFunction,
@@ -16,12 +16,14 @@ import {
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogStore,
+  type TransactOptions,
   type TransactionHandle,
 } from '../domain/time-log.repository.js';
 import type { RequestKey } from '../domain/idempotency-key.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
-import { TIME_LOG_LIMITS } from '../time-log.limits.js';
+import { limitsOf } from '../time-log.limits.js';
+import { TIME_LOG_OPTIONS, type TimeLogOptions } from '../time-log.options.js';
 import { TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads } from './costly-reads.js';
 import { TimeLogCreates } from './time-log-creates.js';
@@ -31,10 +33,6 @@ import { mapChangeError } from './storage-errors.js';
 import { lifetimeInterval } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition } from './time-log-conditions.js';
-
-/** The optional provider of `WriteLimits`: `wait` is in milliseconds, `keyLifetime` in hours. */
-export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
-export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'> & { readonly keyLifetime?: number };
 
 /** The message of the error if too many changes wait, for clients and for the code of a host. */
 const QUEUE_FULL = 'the write queue is full: retry later (a host may raise limits.writeQueue)';
@@ -53,34 +51,29 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   /** Corrections and transactions may wait for a locked row. They leave half of the pool to others. */
   private readonly changes: Limit;
   private readonly pages: TimeLogPages;
-  /** The maximum time that a transaction takes, in milliseconds. */
-  private readonly wait: number;
+  /** The maximum time that a transaction takes. */
+  private readonly deadlineMs: number;
 
   constructor(
     readonly database: Database,
-    @Optional()
-    @Inject(WRITE_LIMITS)
-    { queue, wait, keyLifetime = TIME_LOG_LIMITS.keyLifetime }: WriteLimits = {
-      queue: TIME_LOG_LIMITS.writeQueue,
-      wait: TIME_LOG_LIMITS.deadline,
-    },
-    @Optional()
-    rules: AttributeRules = new AttributeRules(),
+    @Optional() @Inject(TIME_LOG_OPTIONS) { limits }: TimeLogOptions = {},
+    @Optional() rules: AttributeRules = new AttributeRules(),
   ) {
     super();
     const rows = new TimeLogRows(rules.haveAttributes);
     this.rows = rows;
-    const limits = { queue, wait, fullMessage: QUEUE_FULL };
+    const { writeQueue, deadline: deadlineMs, keyLifetime } = limitsOf(limits);
     const lifetime = lifetimeInterval(keyLifetime);
     this.sweep = new TimeLogSweep(database, lifetime);
     const halfOfPool = () => Math.floor(database.pool.max / 2) || 1;
-    this.costlyReads = new CostlyReads(database, halfOfPool, wait);
+    this.costlyReads = new CostlyReads(database, halfOfPool, deadlineMs);
     this.pages = new TimeLogPages(database, rows, this.costlyReads, this.sweep);
-    this.changes = new Limit(halfOfPool, wait);
+    this.changes = new Limit(halfOfPool, deadlineMs);
     this.corrections = new TimeLogCorrections(database, rows);
-    this.wait = wait;
-    this.creates = new TimeLogCreates(database, rows, limits, lifetime, (within, logs) =>
-      this.changed(within, logs),
+    this.deadlineMs = deadlineMs;
+    const queueLimits = { queue: writeQueue, waitMs: deadlineMs, fullMessage: QUEUE_FULL };
+    this.creates = new TimeLogCreates(database, rows, queueLimits, lifetime, (statements, logs) =>
+      this.changed(statements, logs),
     );
     this.queues = [this.creates.single, this.creates.keyed];
   }
@@ -119,36 +112,33 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override correct(
     log: TimeLog,
     access: TimeLogAccess,
-    caller?: string,
+    callerId?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined> {
     const correct = () => this.corrections.correct(log, access, expected);
-    return this.notifyAfter(this.changes.run(caller, correct, { key: log.id }));
+    return this.notifyAfter(this.changes.run(callerId, correct, { key: log.id }));
   }
 
   override delete(
     id: string,
     access: TimeLogAccess,
-    caller?: string,
+    callerId?: string,
     expected?: TimeLog,
   ): Promise<TimeLog | undefined> {
     const remove = () => this.corrections.delete(id, access, expected);
-    return this.notifyAfter(this.changes.run(caller, remove, { key: id }));
+    return this.notifyAfter(this.changes.run(callerId, remove, { key: id }));
   }
 
   /** Waits no longer than the deadline for other changes or batches, and then runs no longer than that. */
   override async transact<T>(
     work: (transaction: TransactionHandle) => Promise<T>,
-    queueKey?: string,
-    caller?: string,
-    deadline?: number,
-    batch?: number,
+    { queueKey, callerId, deadlineMs, isBatch }: TransactOptions = {},
   ): Promise<T> {
-    const rest = restOf(deadline);
-    const run = () => this.database.transact(work, rest() ?? this.wait).catch(this.rejectChange);
-    const limit = batch === undefined ? this.changes : this.creates.batches;
-    const outcome = await limit.run(caller, run, { key: queueKey, wait: deadline });
-    this.recorded();
+    const timeoutMs = deadlineMs === undefined ? () => this.deadlineMs : restOf(deadlineMs);
+    const run = () => this.database.transact(work, timeoutMs()).catch(this.rejectChange);
+    const limit = isBatch ? this.creates.batches : this.changes;
+    const outcome = await limit.run(callerId, run, { key: queueKey, waitMs: deadlineMs });
+    this.notifyChanged();
     return outcome;
   }
 
@@ -157,9 +147,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return {
       record: (logs, options) => this.creates.record(logs, options, statements),
       findByKey: (key) => this.creates.findByKey(key, statements),
-      correct: (log, access, _caller, expected) =>
+      correct: (log, access, _callerId, expected) =>
         this.notifyAfter(this.corrections.correct(log, access, expected, statements), statements),
-      delete: (id, access, _caller, expected) =>
+      delete: (id, access, _callerId, expected) =>
         this.notifyAfter(this.corrections.delete(id, access, expected, statements), statements),
       get: (id, access, locks) => this.read(id, access, statements, locks),
     };
@@ -172,7 +162,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private async read(
     id: string,
     access: TimeLogAccess,
-    within: Statements,
+    statements: Statements,
     locks = false,
   ): Promise<TimeLog | undefined> {
     const allowed = accessCondition(access, 2);
@@ -180,7 +170,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const statement = new TextStatement(
       `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${allowed.condition}${locks ? ' for no key update' : ''}`,
     );
-    const [row] = await within.query(statement, [id, ...allowed.parameters]);
+    const [row] = await statements.query(statement, [id, ...allowed.parameters]);
     return row && this.rows.log(row);
   }
 
@@ -204,14 +194,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   };
 
   /** Awaits a change, then notifies listeners and the sweep if its log exists. */
-  private async notifyAfter<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
+  private async notifyAfter<T>(change: Promise<T>, statements: Statements = this.database): Promise<T> {
     const result = await change.catch(this.rejectChange);
-    if (result) this.changed(within);
+    if (result) this.changed(statements);
     return result;
   }
 
-  private changed(within: Statements, logs = 1): void {
-    if (logs > 0 && within === this.database) this.recorded();
+  private changed(statements: Statements, logs = 1): void {
+    if (logs > 0 && statements === this.database) this.notifyChanged();
     this.sweep.begin(logs);
   }
 }

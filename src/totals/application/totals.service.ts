@@ -22,7 +22,7 @@ export class TotalsService {
     options: CallOptions = {},
   ): Promise<Totals> {
     const attribute = attributeOf(by, this.attributeRules.filters);
-    const [matching, onPage, access, caller] = readArguments(filter, page, options, this.attributeRules);
-    return this.repository.totals(matching, by, onPage, access, caller, attribute);
+    const [matching, onPage, access, callerId] = readArguments(filter, page, options, this.attributeRules);
+    return this.repository.totals(matching, by, onPage, access, callerId, attribute);
   }
 }

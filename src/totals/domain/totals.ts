@@ -101,7 +101,7 @@ export abstract class TotalsRepository {
    * of the page. Projects are ordered by their sums, the largest first, then by id; periods newest first;
    * groups by project and period by the id of the project, then newest first.
    * Values of `attribute`, by which the grouping groups, are ordered like projects, and null comes last.
-   * `caller` is the id of the client: limits are shared among callers. Throws DomainError
+   * `callerId` is the id of the client: limits are shared among callers. Throws DomainError
    * SERVICE_UNAVAILABLE.
    */
   abstract totals(
@@ -109,7 +109,7 @@ export abstract class TotalsRepository {
     grouping: Grouping | undefined,
     page: PageRequest,
     access: TimeLogAccess,
-    caller?: string,
+    callerId?: string,
     attribute?: GroupedAttribute,
   ): Promise<Totals>;
 }

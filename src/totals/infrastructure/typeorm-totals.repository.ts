@@ -47,14 +47,14 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     grouping: Grouping | undefined,
     page: PageRequest,
     access: TimeLogAccess,
-    caller?: string,
+    callerId?: string,
     attribute?: GroupedAttribute,
   ): Promise<Totals> {
     const matching = matchingLogs(filter, access, attribute !== undefined);
     if (matching) {
       const { costlyReads, database } = this.logs;
       const sql = matchingSums(database.table(TimeLog), matching, filter.period, grouping, page, attribute);
-      return totalsOf(await costlyReads.query(caller, sql, matching.parameters), attribute);
+      return totalsOf(await costlyReads.query(callerId, sql, matching.parameters), attribute);
     }
     this.logs.sweep.begin();
     const projects = projectsOf(filter, access);
@@ -62,7 +62,7 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     const { offset, limit } = page;
     const parameters = [projects, period.from, period.to];
     const run = (isCheap: boolean, ...sum: Parameters<typeof this.read>) =>
-      isCheap ? this.read(...sum) : this.logs.costlyReads.run(caller, () => this.read(...sum));
+      isCheap ? this.read(...sum) : this.logs.costlyReads.run(callerId, () => this.read(...sum));
     const rows = maxMonthRows(projects, period);
     const isOneSum = projects === null || projects.length === 1;
     if (grouping === undefined || (grouping === 'project' && projects?.length === 1)) {

@@ -142,7 +142,7 @@ describeWith('rabbitmq-server')('messages over RabbitMQ', () => {
   it('are refused where the answer is more than RabbitMQ 4 takes, and the next one is answered', async () => {
     const host = await startHost(broker.url);
     const sender = await openSender(broker.url);
-    const log = TimeLog.record({ ...LOG, description: 'x'.repeat(5_000) }, randomUUID());
+    const log = TimeLog.of({ ...LOG, description: 'x'.repeat(5_000) }, randomUUID());
     const list = { items: itemsOf(Array<TimeLog>(4_000).fill(log)), total: 4_000 };
     jest.spyOn(host.app.get(TimeLogService), 'items').mockResolvedValueOnce(list);
     expect(await sender.ask(LIST)).toMatchObject({ error: { error: 'PAYLOAD_TOO_LARGE' } });

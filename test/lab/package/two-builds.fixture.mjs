@@ -58,7 +58,7 @@ const answers = ['/esm/refused', '/esm/closed', '/commonjs/refused', '/commonjs/
 console.log(
   JSON.stringify({
     DomainError: recognized(errors, 'DomainError', (DomainError) => new DomainError('NOT_FOUND', '')),
-    TimeLog: recognized(timeLog, 'TimeLog', (TimeLog) => TimeLog.record(log, '')),
+    TimeLog: recognized(timeLog, 'TimeLog', (TimeLog) => TimeLog.of(log, '')),
     answers: await Promise.all(answers),
   }),
 );
