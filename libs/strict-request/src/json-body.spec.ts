@@ -1,4 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { parseJson, receiveJsonObject } from './json-body.js';
@@ -18,13 +20,15 @@ async function readObject(request: IncomingMessage, limit: number): Promise<obje
   return (await receiveJsonObject(request, { limit }))();
 }
 
-/** Reads a body that has arrived with its headers. */
-function readArrived(json: string, limit: number, contentType?: string): Promise<object> {
+/** Reads a body that has arrived with its headers, and whose end Node has reported or, as usual, reports later. */
+function readArrived(json: string, limit: number, contentType?: string, complete = false): Promise<object> {
   const body = new Readable({ read: () => undefined });
   body.push(json.slice(0, 1));
   body.push(json.slice(1));
-  body.push(null);
-  return readObject(requestOf(body, true, contentType), limit);
+  if (complete) body.push(null);
+  const request = requestOf(body, complete, contentType);
+  request.headers['content-length'] = String(json.length);
+  return readObject(request, limit);
 }
 
 /** Reads a body whose bytes arrive one by one. */
@@ -46,6 +50,7 @@ async function readBytes(json: string, limit: number): Promise<object> {
 
 describe.each([
   ['has arrived', readArrived],
+  ['is complete', (json: string, limit: number) => readArrived(json, limit, undefined, true)],
   ['arrives byte by byte', readBytes],
 ])('receiveJsonObject of a body that %s', (_how, read) => {
   it('returns its object', async () => {
@@ -62,6 +67,24 @@ describe.each([
   it('refuses an empty one', async () => {
     await expect(read('', 8)).rejects.toThrow('the request body must be valid JSON');
   });
+});
+
+it('receiveJsonObject takes a body that comes with its headers without a listener, and the request ends', async () => {
+  const server = createServer().listen(0);
+  const socket = connect((server.address() as AddressInfo).port);
+  try {
+    const headers = ['Host: a', 'Content-Type: application/json', 'Content-Length: 7'];
+    socket.write(['POST / HTTP/1.1', ...headers, '', '{"a":1}'].join('\r\n'));
+    const [request] = (await once(server, 'request')) as [IncomingMessage];
+    const closed = once(request, 'close');
+    const body = receiveJsonObject(request, { limit: 7 });
+    expect(request.listenerCount('data')).toBe(0);
+    expect((await body)()).toEqual({ a: 1 });
+    await closed;
+  } finally {
+    socket.destroy();
+    server.close();
+  }
 });
 
 it('receiveJsonObject refuses a body whose connection is closed before its end', async () => {
