@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { describe, expect, it } from '@jest/globals';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ConfigError, loadConfig, removeLibpqVariables } from './config.js';
+import { useFolder } from '../../test/support/fixtures.js';
 import { GONE_SETTINGS, SECRETS, SETTINGS } from './settings.js';
 
 const TOKEN = 'abcdefghijklmnopqrstuvwxyz012345';
@@ -228,15 +228,10 @@ describe('loadConfig', () => {
   });
 });
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'config-spec-'));
-});
-afterAll(() => rm(directory, { recursive: true }));
-
 describe('the secrets', () => {
+  const inFolder = useFolder('config-spec-');
   const fileWith = async (text: string, encoding: BufferEncoding = 'utf8') => {
-    const file = join(directory, 'a secret');
+    const file = inFolder('a secret');
     await writeFile(file, text, encoding);
     return file;
   };
@@ -260,7 +255,7 @@ describe('the secrets', () => {
   it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'])(
     'are rejected if %s is set twice, or its file is missing',
     (name) => {
-      const errors = errorsOf({ [name]: 'x', [`${name}_FILE`]: join(directory, 'missing') });
+      const errors = errorsOf({ [name]: 'x', [`${name}_FILE`]: inFolder('missing') });
       expect(errors).toEqual(
         expect.arrayContaining([
           `${name}_FILE: set either it or ${name}, not both`,

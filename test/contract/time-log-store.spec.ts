@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { GROUPINGS } from '../../src/totals/index.js';
 import {
   itemsOf,
-  normalizedValues,
   PageRequest,
   Period,
-  TimeLog,
+  type TimeLog,
   type TimeLogFilter,
   type TimeLogValues,
 } from '../../src/time-log/index.js';
@@ -46,16 +44,6 @@ describe('the store of time logs', () => {
     }
   });
 
-  it('rejects a second log with the same id and keeps the first', async () => {
-    const { logs, filter } = await addAll([{ description: 'first' }]);
-    await expect(
-      store.repository.record([
-        TimeLog.of({ ...normalizedValues(logs[0]!), description: 'second' }, logs[0]!.id),
-      ]),
-    ).rejects.toThrow();
-    expect(await listed(filter)).toEqual({ logs, total: 1 });
-  });
-
   it('reads the logs that a filter and an access select, newest first', async () => {
     const logs = newLogs();
     for (const log of logs.toSorted((a, b) => a.duration - b.duration)) await store.repository.record([log]);
@@ -71,26 +59,6 @@ describe('the store of time logs', () => {
     'within an access, gets, corrects and deletes a log %s only if it may',
     (_what, projectId, projects, isVisible) => compareChanges(store, { projects }, isVisible, { projectId }),
   );
-
-  it('reads pages and totals from one snapshot each while logs are added', async () => {
-    const projectId = randomUUID();
-    const filter = of(projectId);
-    const adding = Promise.all(
-      Array.from({ length: 8 }, async () => {
-        for (let number = 0; number < 10; number++) await store.repository.record([newLog({ projectId })]);
-      }),
-    );
-    const pages = Array.from({ length: 30 }, () => listed(filter));
-    const groupings = Array.from({ length: 5 }, () => [undefined, ...GROUPINGS]).flat();
-    const sums = groupings.map((by) => store.totals.totals(filter, by, ALL, ALL_PROJECTS));
-    for (const { logs, total } of await Promise.all(pages)) expect(logs.length).toBe(total);
-    for (const { whole, groups } of await Promise.all(sums)) {
-      expect(whole.duration).toBe(String(whole.count));
-      for (const { count, duration } of groups) expect({ count, duration }).toEqual(whole);
-    }
-    await adding;
-    expect((await listed(filter)).total).toBe(80);
-  });
 
   describe('adds a log once per key', () => {
     const outcomesOf = (logs: readonly TimeLog[]) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { newToken } from '../../src/access-token/access-token.js';
 import { eventually } from '../support/eventually.js';
-import { aroundStatements, missingDatabase, useClock, useTestApp } from '../support/test-app.js';
+import { missingDatabase, statementsDuring, useClock, useTestApp } from '../support/test-app.js';
 import { expectCommon, REFUSED } from '../support/edge.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
 import { create, list, LOG, outcome, refusal, send, sendBytes, TIME_LOGS } from '../support/requests.js';
@@ -24,17 +24,6 @@ async function raw(lines: readonly string[]): Promise<unknown[]> {
   const request = rawRequest('GET /health HTTP/1.1', 'Host: x', ...lines);
   const answer = await sendBytes(app, request);
   return [answer!.status, answer!.headers.get('www-authenticate'), answer!.body ?? answer!.text];
-}
-
-/** Counts the notes about the use of tokens that the service writes while something is done. */
-async function notesDuring(work: () => Promise<void>): Promise<number> {
-  let notes = 0;
-  const unwatch = aroundStatements(app.dataSource, (sql, statement) => {
-    if (sql.includes('last_used_at = now()')) notes++;
-    return statement();
-  });
-  await work().finally(unwatch);
-  return notes;
 }
 
 describe('the Authorization header', () => {
@@ -186,14 +175,14 @@ describe('authentication', () => {
         return at!;
       });
       expect(first).toBeLessThanOrEqual(Date.now());
-      const notes = await notesDuring(async () => {
+      const statements = await statementsDuring(app, async () => {
         await setLastUse(id, '-30 seconds');
         await use(token);
         await setLastUse(id, '-61 seconds');
         await use(token);
         await eventually(async () => expect(await lastUse(id)).toBeGreaterThanOrEqual(first));
       });
-      expect(notes).toBe(1);
+      expect(statements.filter((sql) => sql.includes('last_used_at = now()'))).toHaveLength(1);
     });
   });
 

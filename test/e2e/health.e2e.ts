@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { aroundStatements, closedDatabase, missingDatabase, useTestApp } from '../support/test-app.js';
+import { closedDatabase, missingDatabase, statementsDuring, useTestApp } from '../support/test-app.js';
 import { type Answer, outcome, refusal, send } from '../support/requests.js';
 
 const NO_TOKEN = { headers: { authorization: undefined } };
@@ -39,18 +39,7 @@ describe.each([
 
 describe('the database', () => {
   it('is asked by /readyz, and never by /livez', async () => {
-    const statements: string[] = [];
-    const unwatch = aroundStatements(app.dataSource, (sql, run) => {
-      statements.push(sql);
-      return run();
-    });
-    try {
-      await send(app, '/livez', NO_TOKEN);
-      expect(statements).toEqual([]);
-      await send(app, '/readyz', NO_TOKEN);
-      expect(statements).toHaveLength(1);
-    } finally {
-      unwatch();
-    }
+    expect(await statementsDuring(app, () => send(app, '/livez', NO_TOKEN))).toEqual([]);
+    expect(await statementsDuring(app, () => send(app, '/readyz', NO_TOKEN))).toHaveLength(1);
   });
 });

@@ -121,6 +121,20 @@ export function aroundStatements(
   };
 }
 
+/** Returns the statements that the service runs while something is done. */
+export async function statementsDuring(
+  { dataSource }: Pick<TestApp, 'dataSource'>,
+  work: () => Promise<unknown>,
+): Promise<string[]> {
+  const statements: string[] = [];
+  const unwatch = aroundStatements(dataSource, (sql, run) => {
+    statements.push(sql);
+    return run();
+  });
+  await work().finally(unwatch);
+  return statements;
+}
+
 /**
  * Moves the clocks of the service from the first test of a file to its last. Only `advance` moves the time of day;
  * `performance.now` runs too.

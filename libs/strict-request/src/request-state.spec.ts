@@ -30,12 +30,6 @@ describe('the deadline of a request', () => {
     await expect(withinDeadline(request, Promise.reject(new Error('refused')))).rejects.toThrow('refused');
   });
 
-  it('rejects when the time is over', async () => {
-    const request = {};
-    stateOf(request).remainingWaitMs = 30;
-    await expectRefused(request, 30);
-  });
-
   it('is shared by all waits of a request', async () => {
     const request = {};
     stateOf(request).remainingWaitMs = 400;
