@@ -1,6 +1,7 @@
 import { isTooLong, MAX_ATTRIBUTE_LENGTH, MAX_ATTRIBUTE_NUMBER } from '../../libs/auth/src/index.js';
 import { type Fault, faultOf } from '../../libs/errors/src/index.js';
-import { type AddedMember, Omittable, Rule } from '../../libs/strict-request/src/index.js';
+import { type AddedMember } from '../../libs/request-state/src/index.js';
+import { Omittable, Rule } from '../../libs/strict-request/src/index.js';
 import {
   type AttributeFilters,
   type AttributeRules,

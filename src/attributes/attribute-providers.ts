@@ -1,5 +1,6 @@
 import { type FactoryProvider, Logger, type Provider } from '@nestjs/common';
-import { ADDED_MEMBER, MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
+import { ADDED_MEMBER } from '../../libs/request-state/src/index.js';
+import { MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { limitsOf, TIME_LOG_OPTIONS, AttributeRules, type TimeLogOptions } from '../time-log/index.js';
 import { addedAttributes } from './attribute-filters.js';
 import { type AttributesDefinition, SchemaAttributeRules } from './schema-attribute-rules.js';

@@ -4,7 +4,7 @@ import {
   REQUEST_RULES,
   type RequestRules,
   withinDeadline,
-} from '../../libs/strict-request/src/index.js';
+} from '../../libs/request-state/src/index.js';
 import { TypeOrmTimeLogRepository } from '../time-log/index.js';
 
 /** Checks the store of time logs, for the health check of a host. */

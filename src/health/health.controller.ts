@@ -1,7 +1,7 @@
 import { Controller, Get, Header, type OnModuleDestroy, Req, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
 import { AccessGuard, PublicRoute, Unlimited } from '../../libs/auth/src/index.js';
-import { withinDeadline } from '../../libs/strict-request/src/index.js';
+import { withinDeadline } from '../../libs/request-state/src/index.js';
 import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { Database } from '../database/index.js';
 

@@ -13,12 +13,11 @@ import { AccessGuard } from '../../libs/auth/src/index.js';
 import { DomainError, responseForThrown, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import {
   applyRules,
-  isJsonObject,
   REQUEST_RULES,
   type RequestRules,
-  requireBoundedMessage,
   withinDeadline,
-} from '../../libs/strict-request/src/index.js';
+} from '../../libs/request-state/src/index.js';
+import { isJsonObject, requireBoundedMessage } from '../../libs/strict-request/src/index.js';
 import { InFlightMessages } from './in-flight-messages.js';
 import { acknowledge } from './rpc-message.js';
 import { type Observable, from, lastValueFrom, tap } from 'rxjs';

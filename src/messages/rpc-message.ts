@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseRequestId } from '../../libs/strict-request/src/index.js';
+import { parseRequestId } from '../../libs/request-state/src/index.js';
 
 /**
  * The parts of Nest's contexts of TCP, NATS and RabbitMQ that are used here. They are typed by

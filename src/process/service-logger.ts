@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type RequestChange, type Served, STATE } from '../../libs/strict-request/src/index.js';
+import { type RequestChange, type Served, STATE } from '../../libs/request-state/src/index.js';
 
 /** A message that has been answered, for the access log. */
 export interface LoggedMessage {

@@ -4,7 +4,7 @@ import {
   type AddedMember,
   REQUEST_RULES,
   type RequestRules,
-} from '../../libs/strict-request/src/index.js';
+} from '../../libs/request-state/src/index.js';
 import { EXPORT } from '../export/export.providers.js';
 import { FEED } from '../feed/feed.providers.js';
 import { TOTALS } from '../totals/totals.providers.js';

@@ -6,7 +6,7 @@ import { PassportModule } from '@nestjs/passport';
 import { Test } from '@nestjs/testing';
 import passport from 'passport';
 import { of } from 'rxjs';
-import { stateOf } from '../../strict-request/src/index.js';
+import { stateOf } from '../../request-state/src/index.js';
 import { AccessGuard, type HostAccess, Scopes } from './access.guard.js';
 import { BearerAuthModule } from './bearer-auth.module.js';
 import type { BearerAuthOptions } from './bearer-auth.options.js';

@@ -9,7 +9,7 @@ import {
   type RequestRules,
   stateOf,
   withinDeadline,
-} from '../../strict-request/src/index.js';
+} from '../../request-state/src/index.js';
 import { BEARER_STRATEGY, type BearerStrategy, Credentials, type Decision } from './bearer.strategy.js';
 import { isBound, validBounds } from './bounds.js';
 import type { Caller, CallerResolver } from './caller.js';

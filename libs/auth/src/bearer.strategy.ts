@@ -5,7 +5,8 @@ import type { RequestHandler } from 'express';
 import passport, { type PassportStatic } from 'passport';
 import { Strategy } from 'passport-http-bearer';
 import { DomainError } from '../../errors/src/index.js';
-import { headerValues, isJsonObject } from '../../strict-request/src/index.js';
+import { headerValues } from '../../request-state/src/index.js';
+import { isJsonObject } from '../../strict-request/src/index.js';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.options.js';
 import type { Caller } from './caller.js';
 

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { Caller } from '../../strict-request/src/index.js';
+import type { Caller } from '../../request-state/src/index.js';
 import { MAX_PROJECTS, UUID } from './project-ids.js';
 
 /** The names of the attributes by which logs can be filtered, and callers bound. */

@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { type Caller, type Stateful, STATE } from '../../strict-request/src/index.js';
+import { type Caller, type Stateful, STATE } from '../../request-state/src/index.js';
 
 export type { Caller };
 

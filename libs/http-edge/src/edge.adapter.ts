@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { parseRequestId } from '../../strict-request/src/index.js';
+import { parseRequestId } from '../../request-state/src/index.js';
 import { isDecodable } from '../../strict-url/src/index.js';
 import { EdgeServer } from './edge.server.js';
 import type { RequestLimits } from './http-edge.options.js';

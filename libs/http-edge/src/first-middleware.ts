@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { headerValues, stateOf } from '../../strict-request/src/index.js';
+import { headerValues, stateOf } from '../../request-state/src/index.js';
 import { requestIdOf } from './edge.adapter.js';
 import type { EdgeServer } from './edge.server.js';
 import type { HttpEdgeOptions, IdentifiedRequest } from './http-edge.options.js';

@@ -1,6 +1,6 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Served } from '../../strict-request/src/index.js';
+import type { Served } from '../../request-state/src/index.js';
 
 /** A request after the first middleware. */
 export type IdentifiedRequest = Request & Served & { id: string; startedAt: number };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
-import { headerValues } from './request-state.js';
+import { headerValues } from '../../request-state/src/index.js';
 
 /** The maximum number of nested levels of objects and arrays. */
 export const MAX_JSON_DEPTH = 8;

@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request } from 'express';
 import { batchError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
 import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
-import { rulesOf, type Served } from './request-state.js';
+import { rulesOf, type Served } from '../../request-state/src/index.js';
 import { refuseQuery } from './strict-request.decorators.js';
 import {
   allFaultsOf,

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError, validationError } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
-import { rulesOf, type Served, stateOf } from './request-state.js';
+import { rulesOf, type Served, stateOf } from '../../request-state/src/index.js';
 import {
   addValue,
   allFaultsOf,

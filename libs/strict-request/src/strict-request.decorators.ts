@@ -10,7 +10,7 @@ import {
   validateBody,
   validate,
 } from './validate.js';
-import { headerValues, rulesOf, type Served } from './request-state.js';
+import { headerValues, rulesOf, type Served } from '../../request-state/src/index.js';
 import { receiveJsonObject } from './json-body.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their

@@ -1,6 +1,6 @@
 import { getMetadataStorage, ValidateBy, ValidateIf, ValidationTypes, validateSync } from 'class-validator';
 import { type Fault, faultOf, validationError } from '../../errors/src/index.js';
-import { rulesOf, type Served, STATE, withinDeadline } from './request-state.js';
+import { rulesOf, type Served, STATE, withinDeadline } from '../../request-state/src/index.js';
 
 /** A rule that returns the fault of a value, or undefined. It may read the whole DTO. */
 export type RuleFunction<T = never> = (value: unknown, dto: T) => Fault | undefined;

@@ -1,12 +1,7 @@
 import { Get, Logger, type OnModuleDestroy, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import {
-  Rule,
-  type Served,
-  STATE,
-  StrictQuery,
-  withinDeadline,
-} from '../../../libs/strict-request/src/index.js';
+import { type Served, STATE, withinDeadline } from '../../../libs/request-state/src/index.js';
+import { Rule, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import { type ExportFormat, formatFault } from '../domain/export.repository.js';

@@ -1,6 +1,7 @@
 import { Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Omittable, Rule, type Served, STATE, StrictQuery } from '../../../libs/strict-request/src/index.js';
+import { type Served, STATE } from '../../../libs/request-state/src/index.js';
+import { Omittable, Rule, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DEFAULT_PAGE, pageLimitFault } from '../../time-log/domain/time-log-query.js';
 import { projectIdsFault, projectIdsOf } from '../../time-log/domain/time-log.rules.js';

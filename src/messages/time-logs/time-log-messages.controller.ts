@@ -2,13 +2,13 @@ import { type Type, Controller, UseFilters, UseGuards, UseInterceptors } from '@
 import { Allow } from 'class-validator';
 import { MessagePattern } from '@nestjs/microservices';
 import { faultOf } from '../../../libs/errors/src/index.js';
+import { type RequestState } from '../../../libs/request-state/src/index.js';
 import {
   isJsonObject,
   Omittable,
   Rule,
   StrictMessage,
   MessageState,
-  type RequestState,
 } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { TotalTimeLogsDto, totalsResponse, TotalsService } from '../../totals/index.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { faultOf } from '../../../libs/errors/src/index.js';
-import { applyRules, type Served } from '../../../libs/strict-request/src/index.js';
+import { applyRules, type Served } from '../../../libs/request-state/src/index.js';
 import { type Attributes, normalizedValues, TimeLog } from '../domain/time-log.js';
 import { patchedValues } from './patch-time-log.js';
 

@@ -1,4 +1,5 @@
-import { validateBody, isJsonObject, rulesOf, type Served } from '../../../libs/strict-request/src/index.js';
+import { rulesOf, type Served } from '../../../libs/request-state/src/index.js';
+import { validateBody, isJsonObject } from '../../../libs/strict-request/src/index.js';
 import { normalizedValues, type TimeLog, type TimeLogValues, VALUE_NAMES } from '../domain/time-log.js';
 import { correctionRulesOf, TimeLogDto, valuesOf } from './time-log.dto.js';
 

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { callerOf } from '../../../libs/auth/src/index.js';
-import { withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { withinDeadline } from '../../../libs/request-state/src/index.js';
 import { entityTagOf } from '../domain/fingerprints.js';
 import type { TimeLogItem, TimeLogItems } from '../domain/time-log-item.js';
 import type { PageRequest, TimeLogFilter } from '../domain/time-log-query.js';

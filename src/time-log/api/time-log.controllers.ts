@@ -1,16 +1,14 @@
 import { Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
+import { type Served, STATE, withinDeadline } from '../../../libs/request-state/src/index.js';
 import {
   MergePatch,
-  type Served,
-  STATE,
   StrictBatch,
   StrictBody,
   StrictHeaders,
   StrictPath,
   StrictQuery,
-  withinDeadline,
 } from '../../../libs/strict-request/src/index.js';
 import { CORRECT, READ, WRITE } from '../time-log.options.js';
 import { TimeLogService } from '../application/time-log.service.js';

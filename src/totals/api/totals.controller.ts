@@ -1,7 +1,8 @@
 import { Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
-import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { type Served, STATE, withinDeadline } from '../../../libs/request-state/src/index.js';
+import { StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { pageLinks, sendJson } from '../../time-log/api/responses.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.decorator.js';
 import { READ } from '../../time-log/time-log.options.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, type Fault } from '../../errors/src/index.js';
+import { DomainError, type Fault } from '../../errors/src/domain-error.js';
 
 /** The caller on whose behalf a request or a message acts. */
 export interface Caller {

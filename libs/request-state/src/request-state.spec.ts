@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { applyRules, rulesOf, type Served, STATE, stateOf, withinDeadline } from './request-state.js';
+import { applyRules, rulesOf, type Served, STATE, stateOf, withinDeadline } from './index.js';
 
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 const never = new Promise<never>(() => undefined);
