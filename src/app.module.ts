@@ -2,7 +2,7 @@ import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { anyVerifier, BearerAuthModule, type CachedVerifier, rateLimit } from '../libs/auth/src/index.js';
-import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
+import { HttpEdgeModule } from '../libs/http-edge/src/index.js';
 import { type AttributesDefinition, describeAttributes } from './attributes/index.js';
 import { eventRelayEntities, eventRelayMigrations, EventRelayModule, sinkOf } from './event-relay/index.js';
 import { TimeLogModule } from './time-log/time-log.module.js';
@@ -14,7 +14,7 @@ import {
 } from './access-token/index.js';
 import { ApiDocsModule } from './api-docs/index.js';
 import type { Config } from './process/config.js';
-import type { LoggedMessage } from './process/service-logger.js';
+import { ServiceLogger } from './process/service-logger.js';
 import { DatabaseModule } from './database/index.js';
 import { connectionOptions, migrate, openDataSource } from './database/setup/index.js';
 import { HealthModule } from './health/index.js';
@@ -63,17 +63,15 @@ export interface AppOptions {
   readonly migrationSetting?: string;
   /** Stops waiting for the database when it aborts. */
   readonly signal?: AbortSignal;
-  /** Called after each message, for the access log. */
-  readonly onMessage?: ((message: LoggedMessage) => void) | undefined;
-  /** Called after each request, for the access log. */
-  readonly onClose?: HttpEdgeOptions['onClose'];
+  /** Logs each request and message. */
+  readonly logger: ServiceLogger;
 }
 
 /** The composition root of the standalone service. */
 @Module({})
 export class AppModule {
   static async forRoot(options: AppOptions): Promise<DynamicModule> {
-    const { config, attributes, onClose } = options;
+    const { config, attributes, logger } = options;
     const { messagesUrl, eventsUrl, eventsSecret: secret } = config;
     const timeLogs = TimeLogModule.forRoot({
       limits: config.limits,
@@ -81,6 +79,8 @@ export class AppModule {
     });
     return {
       module: AppModule,
+      // HttpEdgeModule finds it.
+      providers: [{ provide: ServiceLogger, useValue: logger }],
       imports: [
         dataSourceModule(options),
         await authModule(config),
@@ -96,7 +96,7 @@ export class AppModule {
         ...(config.apiDocs ? [apiDocsModule(options)] : []),
         MetricsModule,
         // Must be last: its controller matches every path that no other controller matches.
-        edgeModule(config, onClose),
+        edgeModule(config),
       ],
     };
   }
@@ -147,9 +147,9 @@ async function authModule({
 }
 
 /** Handles messages. Loaded only if a broker is set, as it loads @nestjs/microservices. */
-async function messagesModule(timeLogs: DynamicModule, { onMessage }: AppOptions): Promise<DynamicModule> {
+async function messagesModule(timeLogs: DynamicModule, { logger }: AppOptions): Promise<DynamicModule> {
   const { TimeLogMessagesModule } = await import('./messages/time-logs/index.js');
-  return TimeLogMessagesModule.over(timeLogs, { onMessage, acknowledges: true });
+  return TimeLogMessagesModule.over(timeLogs, { onMessage: logger.logMessage, acknowledges: true });
 }
 
 function apiDocsModule({ attributes }: AppOptions): DynamicModule {
@@ -167,7 +167,7 @@ const RESPONSE_HEADERS = [
   ...['WWW-Authenticate', 'X-Request-Id', 'X-Total-Count'],
 ];
 
-function edgeModule(config: Config, onClose: HttpEdgeOptions['onClose']): DynamicModule {
+function edgeModule(config: Config): DynamicModule {
   return HttpEdgeModule.forRoot({
     ...(config.corsOrigins.length > 0 && {
       cors: {
@@ -179,6 +179,5 @@ function edgeModule(config: Config, onClose: HttpEdgeOptions['onClose']): Dynami
     shutdownDelay: config.shutdownDelay,
     ...(config.apiDocs && { page: 'docs' }),
     deadline: config.limits.deadline,
-    ...(onClose && { onClose }),
   });
 }

@@ -6,7 +6,7 @@ import {
   Injectable,
   Optional,
 } from '@nestjs/common';
-import { type RequestChange, stateOf } from '../../libs/request-state/src/index.js';
+import { type RequestChange, RequestState, stateOf } from '../../libs/request-state/src/index.js';
 import { Drainable, isJsonObject } from '../../libs/strict-request/src/index.js';
 import { messageIdOf, patternOf } from './rpc-message.js';
 
@@ -47,8 +47,6 @@ export const ON_MESSAGE = Symbol('ON_MESSAGE');
  */
 @Injectable()
 export class InFlightMessages extends Drainable implements BeforeApplicationShutdown {
-  /** The start time of each message by its data, in milliseconds of `performance.now()`. */
-  private readonly startedAt = new WeakMap<object, number>();
   private count = 0;
   /** The time when a message last ended, in milliseconds of `performance.now()`. */
   private lastEndedAt = -Infinity;
@@ -63,8 +61,7 @@ export class InFlightMessages extends Drainable implements BeforeApplicationShut
   }
 
   /** Runs work on a message, for which a shutdown waits. */
-  async run<T>(data: object, work: () => Promise<T>): Promise<T> {
-    if (!this.startedAt.has(data)) this.startedAt.set(data, performance.now());
+  async run<T>(work: () => Promise<T>): Promise<T> {
     this.count++;
     try {
       return await work();
@@ -79,15 +76,13 @@ export class InFlightMessages extends Drainable implements BeforeApplicationShut
     const rpc = host.switchToRpc();
     const [data, context] = [rpc.getData<unknown>(), rpc.getContext<unknown>()];
     const id = messageIdOf(context);
-    const { caller, change } = isJsonObject(data) ? stateOf(data) : {};
-    const now = performance.now();
-    const startedAt = isJsonObject(data) ? this.startedAt.get(data) : undefined;
+    const { caller, change, startedAt } = isJsonObject(data) ? stateOf(data) : new RequestState();
     this.onMessage?.({
       id,
       pattern: patternOf(context),
       caller: caller?.id,
       change,
-      milliseconds: now - (startedAt ?? now),
+      milliseconds: performance.now() - startedAt,
       ...error,
     });
     return { id };

@@ -50,7 +50,7 @@ export class MessageGuard implements CanActivate {
     if (!isJsonObject(data)) throw new DomainError('UNAUTHORIZED');
     if (this.inFlight.isDraining) throw new DomainError('SERVICE_UNAVAILABLE');
     applyRules(data, this.rules);
-    return this.inFlight.run(data, async () => this.access.canActivate(context));
+    return this.inFlight.run(async () => this.access.canActivate(context));
   }
 }
 
@@ -87,7 +87,7 @@ export class MessageInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const data: object = context.switchToRpc().getData();
     requireBoundedMessage(data, this.rules.bodyLimit);
-    const answer = this.inFlight.run(data, () => withinDeadline(data, lastValueFrom(next.handle())));
+    const answer = this.inFlight.run(() => withinDeadline(data, lastValueFrom(next.handle())));
     return from(answer).pipe(tap(() => this.inFlight.report(context)));
   }
 }

@@ -1,7 +1,8 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type RequestChange, type Served, STATE } from '../../libs/request-state/src/index.js';
+import { RequestObserver } from '../../libs/http-edge/src/index.js';
+import { type RequestChange, stateOf } from '../../libs/request-state/src/index.js';
 
 /** A message that has been answered, for the access log. */
 export interface LoggedMessage {
@@ -42,8 +43,10 @@ const ROUTINE_LINE =
   /^FATAL: +terminating connection due to administrator command|^LOG: +(starting|listening|database system (was|is) (shut down|ready)|received .* shutdown|aborting any|background worker "logical replication|shutting down|checkpoint)/;
 
 /** A Nest logger that writes with pino. It logs the wiring of Nest itself at `debug`. */
-export class ServiceLogger implements LoggerService {
-  private constructor(private readonly pino: Logger) {}
+export class ServiceLogger extends RequestObserver implements LoggerService {
+  private constructor(private readonly pino: Logger) {
+    super();
+  }
 
   /** Returns a logger of JSON lines or readable lines. */
   static async open(level: string, asJson: boolean, destination?: DestinationStream): Promise<ServiceLogger> {
@@ -60,12 +63,8 @@ export class ServiceLogger implements LoggerService {
    * `debug`. The line contains the request id, the path of the route, the error, the caller and the
    * id of the changed log, but no other data that the client sent.
    */
-  readonly logRequest = (
-    request: Request & Served & { id: string },
-    response: Response,
-    milliseconds: number,
-  ): void => {
-    const { caller, change } = request[STATE];
+  override onResponse(request: Request & { id: string }, response: Response, milliseconds: number): void {
+    const { caller, change, error, reason } = stateOf(request);
     const level = levelFor(response.statusCode, change);
     if (!this.pino.isLevelEnabled(level)) return;
     const { id: requestId, method } = request;
@@ -74,9 +73,8 @@ export class ServiceLogger implements LoggerService {
       method,
       path: pathOf(request),
       status: response.statusCode,
-      // Set by the error filter.
-      error: response.locals.error as string | undefined,
-      reason: response.locals.reason as string | undefined,
+      error,
+      reason,
       // Identifies the caller. It is not the token.
       caller: caller?.id,
       ...changeFields(change),
@@ -84,9 +82,9 @@ export class ServiceLogger implements LoggerService {
       ...(!response.writableFinished && { aborted: true }),
     };
     this.pino[level](line, 'request');
-  };
+  }
 
-  /** Logs a message, as `logRequest` logs a request. */
+  /** Logs a message, as `onResponse` logs a request. */
   readonly logMessage = ({
     id: requestId,
     pattern,

@@ -29,7 +29,7 @@ const PROJECT = '3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43';
 /** Returns the context of a request or a message. `input` is the request or the data. */
 function contextOf(type: 'http' | 'rpc', input: object, route: 'list' | 'health' = 'list'): ExecutionContext {
   const handler = Reflect.get<object, string>(Handlers.prototype, route) as () => void;
-  const response = { locals: {}, setHeader: () => undefined };
+  const response = { setHeader: () => undefined };
   const context = new ExecutionContextHost([input, response], Handlers, handler);
   context.setType(type);
   return context;

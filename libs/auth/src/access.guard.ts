@@ -11,7 +11,7 @@ import {
   withinDeadline,
 } from '../../request-state/src/index.js';
 import { BEARER_STRATEGY, type BearerStrategy, Credentials, type Decision } from './bearer.strategy.js';
-import { isBound, validBounds } from './bounds.js';
+import { validBounds } from './bounds.js';
 import type { Caller, CallerResolver } from './caller.js';
 
 /*
@@ -108,7 +108,7 @@ export class AccessGuard implements CanActivate {
     if (response) request.user = caller;
     const insufficient = () => `${this.challenge}, error="insufficient_scope"`;
     // For the error filter, since only a use case can refuse a project or an attribute.
-    if (response && isBound(caller)) response.locals.challenge = insufficient();
+    if (isBound(caller)) stateOf(request).challenge = insufficient();
     const missing = this.missingScopes(caller, context);
     if (missing !== undefined) {
       response?.setHeader('WWW-Authenticate', `${insufficient()}, scope="${missing}"`);
@@ -150,6 +150,11 @@ export class AccessGuard implements CanActivate {
 
 function insufficientScope(scopes: string): DomainError {
   return new DomainError('FORBIDDEN', `the token lacks the scope ${scopes}`);
+}
+
+/** Returns whether a caller is bound to projects or attributes. */
+export function isBound({ projects, attributes }: Partial<Caller>): boolean {
+  return projects !== undefined || attributes !== undefined;
 }
 
 /**

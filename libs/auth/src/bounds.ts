@@ -59,18 +59,11 @@ function isAttributeBinding(value: unknown): value is NonNullable<Caller['attrib
   return entries.every(([name, one]) => ATTRIBUTE_NAME.test(name) && isAttributeValue(one));
 }
 
-type Bounds = Pick<Caller, 'projects' | 'attributes'>;
-
-/** Returns whether a caller is bound to projects or attributes. */
-export function isBound({ projects, attributes }: Bounds): boolean {
-  return projects !== undefined || attributes !== undefined;
-}
-
 /**
  * Returns the valid bounds of a caller. One with invalid bounds, such as a number that JSON.parse may have rounded, is
  * bound to no project, and the log says why.
  */
-export function validBounds({ id, projects, attributes }: Caller): Bounds {
+export function validBounds({ id, projects, attributes }: Caller): Pick<Caller, 'projects' | 'attributes'> {
   if (attributes !== undefined && !isAttributeBinding(attributes)) {
     logger.warn(
       `a caller is bound to no project: its property attributes has a value that cannot bind, such as a number above ${MAX_ATTRIBUTE_NUMBER} in magnitude (${id})`,

@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { type Caller, type Stateful, STATE } from '../../request-state/src/index.js';
+import { type Caller, stateOf } from '../../request-state/src/index.js';
 
 export type { Caller };
 
@@ -10,7 +10,7 @@ export type CallerResolver = (
 
 /** Returns the caller that a guard stored with a request or with the data of a message. */
 export function callerOf(requestOrData: object): Caller | undefined {
-  return (requestOrData as Stateful)[STATE]?.caller;
+  return stateOf(requestOrData).caller;
 }
 
 /** Injects the caller of a message. */

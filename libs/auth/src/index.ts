@@ -6,6 +6,7 @@ export {
   HOST_GUARD,
   type HostAccess,
   IS_PUBLIC,
+  isBound,
   PublicRoute,
   Scopes,
   Unlimited,
@@ -15,7 +16,6 @@ export { TokenVerifier } from './bearer-auth.options.js';
 export {
   ATTRIBUTE_NAME,
   isAttributeValue,
-  isBound,
   isTooLong,
   MAX_ATTRIBUTE_LENGTH,
   MAX_ATTRIBUTE_NUMBER,

@@ -1,16 +1,14 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Observable, throwError } from 'rxjs';
+import { stateOf } from '../../request-state/src/index.js';
 import { DomainError, isError } from './domain-error.js';
 import { responseForThrown, type ErrorEnvelope } from './error-envelope.js';
 
-/**
- * Sets `Retry-After` and `WWW-Authenticate` if they are not set. A guard stores the challenge (RFC
- * 6750, section 3) for a later DomainError with status 403 in `response.locals`.
- */
+/** Sets `Retry-After` and `WWW-Authenticate` if they are not set. */
 export function setErrorHeaders(thrown: unknown, host: ArgumentsHost): void {
   const response = host.switchToHttp().getResponse<Response>();
-  const { challenge } = response.locals as { readonly challenge?: string };
+  const { challenge } = stateOf(host.switchToHttp().getRequest<object>());
   const isForbidden = thrown instanceof DomainError && thrown.status === 403;
   const headers = {
     'Retry-After': responseForThrown(thrown).headers['Retry-After'],
@@ -50,8 +48,9 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const { status, body, headers } = responseForThrown(thrown, request.route !== undefined);
     if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, request.id);
     // For the access log.
-    response.locals.error = body.error;
-    response.locals.reason = thrown instanceof DomainError ? thrown.logged : undefined;
+    const state = stateOf(request);
+    state.error = body.error;
+    state.reason = thrown instanceof DomainError ? thrown.logged : undefined;
     if (response.headersSent) {
       response.destroy();
       return;

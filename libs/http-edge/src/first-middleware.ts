@@ -3,24 +3,19 @@ import { DomainError } from '../../errors/src/index.js';
 import { headerValues, stateOf } from '../../request-state/src/index.js';
 import { requestIdOf } from './edge.adapter.js';
 import type { EdgeServer } from './edge.server.js';
-import type { HttpEdgeOptions, IdentifiedRequest } from './http-edge.options.js';
+import type { IdentifiedRequest, RequestObserver } from './http-edge.options.js';
 
 /** Returns the first middleware: request id, deadline, and the rules of HTTP. */
-export function firstMiddleware(
-  server: EdgeServer,
-  deadline: number,
-  onClose: readonly NonNullable<HttpEdgeOptions['onClose']>[],
-) {
+export function firstMiddleware(server: EdgeServer, deadline: number, observers: readonly RequestObserver[]) {
   /** One function for all responses, instead of a closure for each. */
   function whenClosed(this: Response): void {
     const request = this.req as IdentifiedRequest;
-    const milliseconds = performance.now() - request.startedAt;
-    for (const notify of onClose) notify(request, this, milliseconds);
+    const milliseconds = performance.now() - stateOf(request).startedAt;
+    for (const observer of observers) observer.onResponse(request, this, milliseconds);
   }
   return (request: Request, response: Response, next: NextFunction): void => {
     const identified = request as IdentifiedRequest;
     identified.id = requestIdOf(request);
-    identified.startedAt = performance.now();
     stateOf(request).remainingWaitMs = deadline;
     server.track(response);
     response.on('close', whenClosed);

@@ -50,7 +50,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
   /** Sets up the server. Nest calls this before it registers any middleware or route. */
   configure(): void {
     const { app, server } = this;
-    const { deadline, onClose, cors } = this.options;
+    const { deadline, cors } = this.options;
     app.disable('x-powered-by');
     app.disable('etag');
     app.set('query parser', false);
@@ -64,8 +64,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     });
     // The first middleware refuses this request.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-    const observers = this.providersOf(RequestObserver).map((one) => one.onResponse.bind(one));
-    app.use(firstMiddleware(server, deadline, onClose ? [...observers, onClose] : observers));
+    app.use(firstMiddleware(server, deadline, this.providersOf(RequestObserver)));
     if (cors) this.enableCors(cors);
   }
 

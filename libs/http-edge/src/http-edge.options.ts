@@ -1,9 +1,8 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Served } from '../../request-state/src/index.js';
 
 /** A request after the first middleware. */
-export type IdentifiedRequest = Request & Served & { id: string; startedAt: number };
+export type IdentifiedRequest = Request & { id: string };
 
 /** The limits of a server. Times are in milliseconds. */
 export interface RequestLimits {
@@ -36,8 +35,6 @@ export interface HttpEdgeOptions {
   readonly page?: string | undefined;
   /** The maximum total time in milliseconds that a request waits for the database and other services. */
   readonly deadline: number;
-  /** Called when a response is complete or aborted, with the duration of the request. */
-  readonly onClose?: (request: IdentifiedRequest, response: Response, milliseconds: number) => void;
 }
 
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN: HTTP_EDGE_OPTIONS } =

@@ -55,6 +55,8 @@ export const REQUEST_RULES = Symbol.for('time-logs.REQUEST_RULES');
 
 /** The state of a request or message while it is served. */
 export class RequestState {
+  /** In milliseconds of `performance.now()`. */
+  readonly startedAt = performance.now();
   /** The caller that a guard let pass. */
   caller: Caller | undefined = undefined;
   /** The remaining time that it may wait, in milliseconds; undefined: no limit. */
@@ -62,24 +64,19 @@ export class RequestState {
   /** The rules of the module that serves it. */
   rules: RequestRules | undefined = undefined;
   change: RequestChange | undefined = undefined;
+  /** The challenge (RFC 6750, section 3) for a DomainError with status 403 after the guard. */
+  challenge: string | undefined = undefined;
+  /** The code of the error with which it was answered, and the reason for the log. */
+  error: string | undefined = undefined;
+  reason: string | undefined = undefined;
 }
 
 /** The key of the state, the same in every build: a process may load ES modules and CommonJS. */
-export const STATE: unique symbol = Symbol.for('time-logs.request state');
-
-/** A request, or the data of a message. */
-export interface Stateful {
-  [STATE]?: RequestState | undefined;
-}
-
-/** A request or the data of a message after its first guard. */
-export interface Served extends Stateful {
-  [STATE]: RequestState;
-}
+const STATE: unique symbol = Symbol.for('time-logs.request state');
 
 /** Returns the state of a request, or of the message with this data. */
 export function stateOf(request: object): RequestState {
-  return ((request as Stateful)[STATE] ??= new RequestState());
+  return ((request as { [STATE]: RequestState | undefined })[STATE] ??= new RequestState());
 }
 
 /** Applies rules to a request or message before its first wait. It keeps a deadline that is set. */
@@ -90,7 +87,8 @@ export function applyRules(request: object, rules: RequestRules): void {
 }
 
 /** Returns the rules for a request or message. */
-export function rulesOf({ [STATE]: { rules } }: Served): RequestRules {
+export function rulesOf(request: object): RequestRules {
+  const { rules } = stateOf(request);
   if (!rules) throw new Error('applyRules must be called before the input is read');
   return rules;
 }
@@ -102,9 +100,9 @@ export function rulesOf({ [STATE]: { rules } }: Served): RequestRules {
  * its result is dropped. A request without a deadline waits without a limit.
  */
 export function withinDeadline<T>(request: object, work: Promise<T>): Promise<T> {
-  const state = (request as Stateful)[STATE];
-  if (state?.remainingWaitMs === undefined) return work;
+  const state = stateOf(request);
   const { remainingWaitMs } = state;
+  if (remainingWaitMs === undefined) return work;
   const start = performance.now();
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

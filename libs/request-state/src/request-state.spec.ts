@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { applyRules, rulesOf, type Served, STATE, stateOf, withinDeadline } from './index.js';
+import { applyRules, rulesOf, stateOf, withinDeadline } from './index.js';
 
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 const never = new Promise<never>(() => undefined);
@@ -51,16 +51,16 @@ const rules = { bodyLimit: 10, batchLimit: 20, deadline: 30 };
 
 describe('the rules of a module', () => {
   it('are those of the request, and set its deadline', async () => {
-    const request = {} as Served;
+    const request = {};
     applyRules(request, rules);
     expect(rulesOf(request)).toBe(rules);
     await expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
   });
 
   it('do not change a deadline that the app has set', () => {
-    const request = {} as Served;
+    const request = {};
     stateOf(request).remainingWaitMs = 0;
     applyRules(request, rules);
-    expect(request[STATE].remainingWaitMs).toBe(0);
+    expect(stateOf(request).remainingWaitMs).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request } from 'express';
 import { batchError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
 import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
-import { rulesOf, type Served } from '../../request-state/src/index.js';
+import { rulesOf } from '../../request-state/src/index.js';
 import { refuseQuery } from './strict-request.decorators.js';
 import {
   allFaultsOf,
@@ -35,7 +35,7 @@ const CHECK_SLICE_MS = 10;
  */
 export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
   async (shape: BatchShape, context: ExecutionContext) => {
-    const request = context.switchToHttp().getRequest<Request & Served>();
+    const request = context.switchToHttp().getRequest<Request>();
     refuseQuery(request);
     const { batchLimit: limit } = rulesOf(request);
     const parse = await receiveJsonObject(request, { limit, depth: MAX_JSON_DEPTH + 2 });
@@ -44,7 +44,7 @@ export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createPara
 );
 
 async function validateBatch(
-  request: Request & Served,
+  request: Request,
   { batch, list, dto }: BatchShape,
   body: object,
 ): Promise<object> {

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError, validationError } from '../../errors/src/index.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
-import { rulesOf, type Served, stateOf } from '../../request-state/src/index.js';
+import { rulesOf, stateOf } from '../../request-state/src/index.js';
 import {
   addValue,
   allFaultsOf,
@@ -27,7 +27,7 @@ export interface MessageShape {
 /** Injects the validated data of a message with its validated part. Throws one error for both. */
 export const StrictMessage: (shape: MessageShape) => ParameterDecorator = createParamDecorator(
   async ({ message, part, dto, isQuery = false }: MessageShape, context: ExecutionContext) => {
-    const data: Record<string, unknown> & Served = context.switchToRpc().getData();
+    const data: Record<string, unknown> = context.switchToRpc().getData();
     const value = data[part] === undefined && isQuery ? {} : data[part];
     const { addedMember } = rulesOf(data);
     const validatePart = (input: object): ValidatedObject<object> =>

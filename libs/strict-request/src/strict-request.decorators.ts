@@ -10,7 +10,7 @@ import {
   validateBody,
   validate,
 } from './validate.js';
-import { headerValues, rulesOf, type Served } from '../../request-state/src/index.js';
+import { headerValues, rulesOf } from '../../request-state/src/index.js';
 import { receiveJsonObject } from './json-body.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
@@ -26,7 +26,7 @@ export function StrictBody(
   rulesFor?: (parameters: Readonly<Record<string, unknown>>) => CorrectionRules,
 ): ParameterDecorator {
   const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<unknown> => {
-    const request = context.switchToHttp().getRequest<Request & Served>();
+    const request = context.switchToHttp().getRequest<Request>();
     refuseQuery(request);
     const { bodyLimit: limit } = rulesOf(request);
     const parse = await receiveJsonObject(request, { limit });
@@ -44,7 +44,7 @@ const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
 export const MergePatch: () => ParameterDecorator = createParamDecorator(
   async (_data: unknown, context: ExecutionContext) => {
     const http = context.switchToHttp();
-    const request = http.getRequest<Request & Served>();
+    const request = http.getRequest<Request>();
     refuseQuery(request);
     try {
       const { bodyLimit: limit } = rulesOf(request);
@@ -63,7 +63,7 @@ export const MergePatch: () => ParameterDecorator = createParamDecorator(
 /** Injects the query as a validated instance of the DTO. All values are strings. */
 export const StrictQuery: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
-    const request = context.switchToHttp().getRequest<Request & Served>();
+    const request = context.switchToHttp().getRequest<Request>();
     const { values, ...faults } = readQuery(request.originalUrl);
     const { addedMember } = rulesOf(request);
     const known = addedMember?.extend(dto) ?? dto;

@@ -1,6 +1,6 @@
 import { getMetadataStorage, ValidateBy, ValidateIf, ValidationTypes, validateSync } from 'class-validator';
 import { type Fault, faultOf, validationError } from '../../errors/src/index.js';
-import { rulesOf, type Served, STATE, withinDeadline } from '../../request-state/src/index.js';
+import { rulesOf, withinDeadline, stateOf } from '../../request-state/src/index.js';
 
 /** A rule that returns the fault of a value, or undefined. It may read the whole DTO. */
 export type RuleFunction<T = never> = (value: unknown, dto: T) => Fault | undefined;
@@ -176,7 +176,7 @@ export interface ValidatedObject<T> extends Validated<T> {
  * missing, unless the object then keeps the stored value.
  */
 export function validateObject<T extends object>(
-  request: Served,
+  request: object,
   dto: Dto<T>,
   input: object,
   keepsAdded = false,
@@ -189,7 +189,7 @@ export function validateObject<T extends object>(
   addValue(validated.instance, name, value);
   const unknown = validated.unknown.filter((member) => member !== name);
   if (value === undefined && keepsAdded) return { ...validated, unknown };
-  const faultsOfAdded = () => withinDeadline(request, faultsOfValue(value, request[STATE].caller));
+  const faultsOfAdded = () => withinDeadline(request, faultsOfValue(value, stateOf(request).caller));
   return { ...validated, unknown, faultsOfAdded };
 }
 
@@ -219,7 +219,7 @@ export interface CorrectionRules {
  * like `validate`.
  */
 export async function validateBody<T extends object>(
-  request: Served,
+  request: object,
   dto: Dto<T>,
   body: object,
   { fixed = {}, keepsAdded }: CorrectionRules = {},

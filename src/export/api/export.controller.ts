@@ -1,6 +1,6 @@
 import { Get, Logger, type OnModuleDestroy, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Served, STATE, withinDeadline } from '../../../libs/request-state/src/index.js';
+import { withinDeadline, stateOf } from '../../../libs/request-state/src/index.js';
 import { Rule, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
@@ -38,7 +38,7 @@ export class ExportController implements OnModuleDestroy {
   @Scopes([READ])
   async export(
     @StrictQuery(ExportTimeLogsDto) query: ExportTimeLogsDto,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const stop = new AbortController();
@@ -74,12 +74,12 @@ export class ExportController implements OnModuleDestroy {
    */
   private async send(
     query: ExportTimeLogsDto,
-    request: Request & Served,
+    request: Request,
     response: Response,
     signal: AbortSignal,
   ): Promise<void> {
     const { format } = query;
-    const options = { caller: request[STATE].caller, signal };
+    const options = { caller: stateOf(request).caller, signal };
     let exported: Promise<void> | undefined;
     const begun = new Promise<void>((begin, fail) => {
       const use = async ({ total, lastEventId, content }: ExportedLogs) => {

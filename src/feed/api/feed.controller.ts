@@ -1,6 +1,6 @@
 import { Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Served, STATE } from '../../../libs/request-state/src/index.js';
+import { stateOf } from '../../../libs/request-state/src/index.js';
 import { Omittable, Rule, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DEFAULT_PAGE, pageLimitFault } from '../../time-log/domain/time-log-query.js';
@@ -44,11 +44,11 @@ export class FeedController {
   @Scopes([READ])
   async events(
     @StrictQuery(ListEventsDto) query: ListEventsDto,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const limit = Number(query.limit);
-    const { caller } = request[STATE];
+    const { caller } = stateOf(request);
     const options = {
       caller,
       projectIds: query.projectId === undefined ? undefined : projectIdsOf(query.projectId),

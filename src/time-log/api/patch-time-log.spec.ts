@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { faultOf } from '../../../libs/errors/src/index.js';
-import { applyRules, type Served } from '../../../libs/request-state/src/index.js';
+import { applyRules } from '../../../libs/request-state/src/index.js';
 import { type Attributes, normalizedValues, TimeLog } from '../domain/time-log.js';
 import { patchedValues } from './patch-time-log.js';
 
@@ -10,7 +10,7 @@ const stored = { a: 'b', c: { d: 'e', f: 'g' }, list: [1, { h: null }] };
 
 /** Patches a log of a module whose schema refuses 0. */
 async function patched(patch: unknown, attributes: Attributes = stored, hasSchema = true) {
-  const request = {} as Served;
+  const request = {};
   const faultsOf = async (sent: unknown) =>
     Promise.resolve(sent === 0 ? [faultOf('attributes', sent, 'type', 'must be an object')] : []);
   const accepted = { name: 'attributes', faultsOf, extend: <T>(dto: T) => dto, valueIn: () => undefined };

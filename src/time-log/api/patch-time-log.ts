@@ -1,4 +1,4 @@
-import { rulesOf, type Served } from '../../../libs/request-state/src/index.js';
+import { rulesOf } from '../../../libs/request-state/src/index.js';
 import { validateBody, isJsonObject } from '../../../libs/strict-request/src/index.js';
 import { normalizedValues, type TimeLog, type TimeLogValues, VALUE_NAMES } from '../domain/time-log.js';
 import { correctionRulesOf, TimeLogDto, valuesOf } from './time-log.dto.js';
@@ -7,7 +7,7 @@ import { correctionRulesOf, TimeLogDto, valuesOf } from './time-log.dto.js';
  * Returns the values of a log after the patch of a request, checked like a body. Attributes are checked only if the
  * patch has some. Throws DomainError VALIDATION_ERROR.
  */
-export async function patchedValues(log: TimeLog, patch: object, request: Served): Promise<TimeLogValues> {
+export async function patchedValues(log: TimeLog, patch: object, request: object): Promise<TimeLogValues> {
   const { attributes, ...values } = normalizedValues(log);
   const haveAttributes = rulesOf(request).addedMember !== undefined;
   // The log has no such values, so `{"id": null}` would remove nothing and pass: they are put back, and checked.

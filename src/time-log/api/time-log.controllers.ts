@@ -1,7 +1,7 @@
 import { Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
-import { type Served, STATE, withinDeadline } from '../../../libs/request-state/src/index.js';
+import { withinDeadline, stateOf } from '../../../libs/request-state/src/index.js';
 import {
   MergePatch,
   StrictBatch,
@@ -42,11 +42,11 @@ export class ListTimeLogsController {
   @Scopes([READ])
   async list(
     @StrictQuery(ListTimeLogsDto) query: ListTimeLogsDto,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
-    const { caller } = request[STATE];
+    const { caller } = stateOf(request);
     await sendList(this.largeLists, request, response, {
       limit: page.limit,
       make: async () => {
@@ -73,10 +73,10 @@ export class RecordTimeLogsController {
   async record(
     @StrictHeaders(IdempotencyKeyHeader) headers: IdempotencyKeyHeader,
     @StrictBody(TimeLogDto) body: TimeLogDto,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const state = request[STATE];
+    const state = stateOf(request);
     const call = { caller: state.caller };
     const values = valuesOf(body);
     const keyText = headers['Idempotency-Key'];
@@ -97,10 +97,10 @@ export class RecordTimeLogsController {
   async recordAll(
     @StrictHeaders(IdempotencyKeyHeader) headers: IdempotencyKeyHeader,
     @StrictBatch(BATCH_SHAPE) read: () => Promise<TimeLogBatchDto>,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const state = request[STATE];
+    const state = stateOf(request);
     const call = { caller: state.caller };
     const keyText = headers['Idempotency-Key'];
     const recorded = this.turns.run(call.caller?.id, async () => {
@@ -125,7 +125,7 @@ export class CorrectTimeLogController {
   async correct(
     @StrictPath('id', idFault) id: string,
     @StrictBody(TimeLogDto, ({ id }) => correctionRulesOf(String(id))) body: TimeLogDto,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const corrected = this.timeLogs.correct(id, valuesOf(body), changeOptionsOf(request, 'correct', id));
@@ -137,7 +137,7 @@ export class CorrectTimeLogController {
   async patch(
     @StrictPath('id', idFault) id: string,
     @MergePatch() patch: () => object,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const corrected = this.timeLogs.patch(
@@ -158,7 +158,7 @@ export class DeleteTimeLogController {
   @Scopes([CORRECT])
   async delete(
     @StrictPath('id', idFault) id: string,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     await withinDeadline(request, this.timeLogs.delete(id, changeOptionsOf(request, 'delete', id)));
@@ -175,17 +175,17 @@ export class GetTimeLogController {
   @Scopes([READ])
   async get(
     @StrictPath('id', idFault) id: string,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const found = this.timeLogs.get(id, { caller: request[STATE].caller });
+    const found = this.timeLogs.get(id, { caller: stateOf(request).caller });
     sendLog(response, 200, await withinDeadline(request, found));
   }
 }
 
 /** Returns the options for a change of a log. Tells the access log before: with `503` it may have been made. */
-function changeOptionsOf(request: Request & Served, kind: 'correct' | 'delete', id: string): ChangeOptions {
-  const state = request[STATE];
+function changeOptionsOf(request: Request, kind: 'correct' | 'delete', id: string): ChangeOptions {
+  const state = stateOf(request);
   state.change = { kind, id: id.toLowerCase() };
   // Node joins the lines of each of these headers to one list.
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;

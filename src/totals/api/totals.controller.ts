@@ -1,7 +1,7 @@
 import { Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
-import { type Served, STATE, withinDeadline } from '../../../libs/request-state/src/index.js';
+import { withinDeadline, stateOf } from '../../../libs/request-state/src/index.js';
 import { StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { pageLinks, sendJson } from '../../time-log/api/responses.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.decorator.js';
@@ -20,14 +20,14 @@ export class TotalsController {
   @Scopes([READ])
   async totals(
     @StrictQuery(TotalTimeLogsDto) query: TotalTimeLogsDto,
-    @Req() request: Request & Served,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
     const { by } = query;
     const totals = await withinDeadline(
       request,
-      this.service.totals(filter, by, page, { caller: request[STATE].caller }),
+      this.service.totals(filter, by, page, { caller: stateOf(request).caller }),
     );
     const link = pageLinks({ ...filter, by }, page, totals.groupCount);
     sendJson(response, 200, totalsJson(totals, page), { Link: link });
