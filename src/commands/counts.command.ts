@@ -1,8 +1,8 @@
-import { TimeLogCounts } from '../time-log/index.js';
+import { TimeLogCountsCheck } from '../time-log/index.js';
 import { UsageError } from './command-line.js';
 import { type Command, type FailedResult, runAsProgram, withOwnerDatabase } from './run-command.js';
 
-type CountsAction = (counts: TimeLogCounts) => Promise<string | FailedResult>;
+type CountsAction = (counts: TimeLogCountsCheck) => Promise<string | FailedResult>;
 
 const ACTIONS: Record<string, CountsAction> = {
   verify: async (counts) => {
@@ -27,7 +27,7 @@ Both read every log and block no other transaction: the service may be running.`
     return withOwnerDatabase(context, 'counts', (database) => {
       // Each action is a single statement, and PostgreSQL does not report its progress.
       context.progress.show(`${name}: reading all logs`);
-      return action(new TimeLogCounts(database));
+      return action(new TimeLogCountsCheck(database));
     });
   },
 };

@@ -10,7 +10,7 @@ export {
   Period,
   type RecordOptions,
   TimeLog,
-  TimeLogCounts,
+  TimeLogCountsCheck,
   timeLogEntities,
   type TimeLogFilterInput,
   timeLogMigrations,

@@ -44,7 +44,7 @@ export {
   type TimeLogValues,
 } from './domain/time-log.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
-export { TimeLogCounts } from './infrastructure/time-log-counts.js';
+export { TimeLogCountsCheck } from './infrastructure/time-log-counts-check.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
 export { limitsOf, type TimeLogLimits } from './time-log.limits.js';
 export { timeLogMigrations } from './time-log.migrations.js';

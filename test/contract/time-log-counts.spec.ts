@@ -3,7 +3,7 @@ import { DataSource, type QueryRunner } from 'typeorm';
 import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database/setup/index.js';
 import { migrations } from '../../src/app.module.js';
-import { TimeLogCounts } from '../../src/time-log/index.js';
+import { TimeLogCountsCheck } from '../../src/time-log/index.js';
 import { untilWaiting, useDatabase, whileRepeating } from '../support/storage.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { loadVersion03 } from '../upgrade/version-0-3.js';
@@ -22,12 +22,12 @@ const database = useDatabase({ poolSize: 20 });
 let dataSource: DataSource;
 /** For what takes the rights of a superuser: files of the server, and other roles. */
 let superuser: DataSource;
-let counts: TimeLogCounts;
+let counts: TimeLogCountsCheck;
 
 beforeAll(async () => {
   ({ dataSource } = database);
   superuser = await database.open({ url: database.superuserUrl, poolSize: 1 });
-  counts = new TimeLogCounts(new Database(dataSource));
+  counts = new TimeLogCountsCheck(new Database(dataSource));
 });
 beforeEach(async () => {
   await dataSource.query('truncate time_logs');
@@ -606,7 +606,7 @@ it('the migration of version 0.3 counts logs that come and change meanwhile, and
     await whileRepeating([write], () => migrated);
     await database.endTransactions();
     const right = { logs: stored + 10 + written, wrong: 0 };
-    const ofOld = new TimeLogCounts(new Database(old));
+    const ofOld = new TimeLogCountsCheck(new Database(old));
     expect(await ofOld.verify()).toEqual(right);
     await fold(undefined, old);
     expect(await ofOld.verify()).toEqual(right);

@@ -10,7 +10,7 @@ import {
 import {
   OldTimeLogs,
   TimeLog,
-  TimeLogCounts,
+  TimeLogCountsCheck,
   type TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
 import { Database } from '../../src/database/index.js';
@@ -371,7 +371,7 @@ describe('the feed publishes changes by SQL', () => {
       (await dataSource.query<{ id: string }[]>('select id from time_logs order by id')).map(({ id }) => id);
     const rightCounts = async () => {
       const logs = (await ids()).length;
-      expect(await new TimeLogCounts(new Database(dataSource)).verify()).toEqual({ logs, wrong: 0 });
+      expect(await new TimeLogCountsCheck(new Database(dataSource)).verify()).toEqual({ logs, wrong: 0 });
     };
 
     it('there are no events: a reader that has read them starts again, and goes on from there', async () => {

@@ -8,7 +8,7 @@ import { withSql } from '../support/backup-rows.js';
 import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database/setup/index.js';
 import { migrations } from '../../src/app.module.js';
-import { TimeLogCounts, timeLogMigrations } from '../../src/time-log/index.js';
+import { TimeLogCountsCheck, timeLogMigrations } from '../../src/time-log/index.js';
 import { runHere, type ServiceHere, startHere } from '../support/service-here.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
@@ -108,7 +108,7 @@ describe('a database of version 0.3', () => {
     );
     const log = { projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' };
     expect(await send('', contents.token, log)).toMatchObject({ success: true });
-    const counts = new TimeLogCounts(new Database(owner));
+    const counts = new TimeLogCountsCheck(new Database(owner));
     expect(await counts.verify()).toEqual({ logs: contents.total + 2, wrong: 0 });
     await owner.query('delete from time_logs where id = $1 or project_id = $2', [row!.id, log.projectId]);
     expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
@@ -187,7 +187,7 @@ it('a database of version 0.3 of a host, in a schema, has the functions of a new
     try {
       await dataSource.runMigrations({ transaction: 'all' });
       expect(await dataSource.runMigrations()).toEqual([]);
-      return await new TimeLogCounts(new Database(dataSource)).verify();
+      return await new TimeLogCountsCheck(new Database(dataSource)).verify();
     } finally {
       await dataSource.destroy();
     }

@@ -20,7 +20,7 @@ const PAGE_LOGS = 1_000;
 /** SQL that selects logs, and its parameters. */
 interface Source {
   readonly source: string;
-  readonly parameters: readonly string[];
+  readonly parameters: readonly unknown[];
 }
 
 /** Exports the logs of a TypeOrmTimeLogRepository, each time over a connection of the pool. */

@@ -9,6 +9,12 @@ const TOO_MANY_MATCH = 'too many logs match: name a project or a shorter period'
 /** The share of the deadline that a read may take. The request waits for its error during the rest. */
 const READ_SHARE = 0.9;
 
+/**
+ * The maximum numbers of logs that a cheap read skips or returns, and of rows of monthly counts that it adds up. Those
+ * of groups by period cost more.
+ */
+export const CHEAP_READ = { logs: 5_000, monthRows: 1_000, monthRowsByPeriod: 128 };
+
 /** Runs reads whose cost grows with the logs, months or projects that they read, in half of the pool. */
 export class CostlyReads {
   /** The limit of a read of matching logs that starts at once. */
@@ -26,16 +32,16 @@ export class CostlyReads {
     this.reads = new Limit(size, WAIT_SHARE * deadlineMs);
   }
 
-  /** Settles like the read. Throws DomainError SERVICE_UNAVAILABLE if it waits too long. */
-  run<T>(callerId: string | undefined, read: () => Promise<T>): Promise<T> {
-    return this.reads.run(callerId, read);
+  /** Settles like the read. Throws DomainError SERVICE_UNAVAILABLE if one that is not cheap waits too long. */
+  run<T>(isCheap: boolean, callerId: string | undefined, read: () => Promise<T>): Promise<T> {
+    return isCheap ? read() : this.reads.run(callerId, read);
   }
 
   /** Runs a statement that reads all matching logs. Throws DomainError SERVICE_UNAVAILABLE if it takes too long. */
   query(callerId: string | undefined, sql: string, parameters: readonly unknown[]): Promise<TextRow[]> {
     const restMs = restOf(this.limit.timeoutMs);
     // Not prepared: the best index depends on the values.
-    return this.run(callerId, () =>
+    return this.reads.run(callerId, () =>
       this.database.query(new TextStatement(sql), parameters, { ...this.limit, timeoutMs: restMs() }),
     );
   }

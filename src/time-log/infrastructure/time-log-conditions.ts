@@ -1,7 +1,13 @@
 import type { TimeLogAccess, TimeLogFilter } from '../domain/time-log-query.js';
 
-/** Returns the parameter of a text. */
-type Bind = (text: string) => string;
+/** Appends a parameter to a statement, and returns its SQL. */
+export type Bind = (value: unknown) => string;
+
+/** Returns the parameters of a statement, none as yet. */
+export function newParameters(): { readonly parameters: unknown[]; readonly bind: Bind } {
+  const parameters: unknown[] = [];
+  return { parameters, bind: (value) => `$${parameters.push(value)}` };
+}
 
 /**
  * Returns the condition on the attributes of `log` that a filter and an access make; undefined if they make none.
@@ -21,8 +27,7 @@ export function attributeCondition(
 export interface MatchingLogs {
   /** The SQL condition on `log`. */
   readonly condition: string;
-  readonly parameters: readonly string[];
-  /** Appends a parameter. */
+  readonly parameters: readonly unknown[];
   readonly bind: Bind;
 }
 
@@ -35,8 +40,7 @@ export function matchingLogs(
   access: TimeLogAccess,
   inAnyCase = false,
 ): MatchingLogs | undefined {
-  const parameters: string[] = [];
-  const bind = (text: string) => `$${parameters.push(text)}`;
+  const { parameters, bind } = newParameters();
   const ofAttributes = attributeCondition(filter, access, bind) ?? (inAnyCase ? 'true' : undefined);
   if (ofAttributes === undefined) return undefined;
   const projects = projectsOf(filter, access);
@@ -70,19 +74,10 @@ export function projectsOf(
   return projectIds.filter((id) => projects.includes(id));
 }
 
-/** A SQL condition on `log`, and the values of its parameters. */
-interface AccessCondition {
-  readonly condition: string;
-  readonly parameters: readonly unknown[];
-}
-
-/** Returns the condition that a log is within an access, with parameters from `$first`. */
-export function accessCondition({ projects, attributes }: TimeLogAccess, first: number): AccessCondition {
-  const ofProjects = `($${first}::uuid[] is null or log.project_id = any($${first}))`;
-  const parameters: unknown[] = [projects ?? null];
-  if (!attributes) return { condition: ofProjects, parameters };
-  return {
-    condition: `${ofProjects} and log.attributes @> $${first + 1}::jsonb`,
-    parameters: [...parameters, JSON.stringify(attributes)],
-  };
+/** Returns the SQL condition that `log` is within an access. */
+export function accessCondition({ projects, attributes }: TimeLogAccess, bind: Bind): string {
+  const conditions = ['true'];
+  if (projects !== undefined) conditions.push(`log.project_id = any(${bind(projects)}::uuid[])`);
+  if (attributes) conditions.push(`log.attributes @> ${bind(JSON.stringify(attributes))}::jsonb`);
+  return conditions.join(' and ');
 }

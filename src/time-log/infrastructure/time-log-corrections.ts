@@ -4,7 +4,7 @@ import { TimeLogChangedError } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import { NotStoredError } from './storage-errors.js';
-import { accessCondition } from './time-log-conditions.js';
+import { accessCondition, type Bind, newParameters } from './time-log-conditions.js';
 
 /**
  * Corrects and deletes logs. A change occupies a connection while it waits for a locked log, so changes
@@ -28,19 +28,19 @@ export class TimeLogCorrections {
     expected?: TimeLog,
     statements: Statements = this.database,
   ): Promise<TimeLog | undefined> {
-    const { valueNames, nextParameter } = this.rows;
-    const allowed = accessCondition(access, nextParameter);
-    const first = nextParameter + allowed.parameters.length;
-    const values = this.rows.replacements('log', expected && first);
+    const { valueNames } = this.rows;
+    const { parameters, bind } = newParameters();
+    const isAllowed = accessCondition(access, bind);
+    const values = this.rows.replacements('log', log, expected, bind);
     const version = `log as version, (${valueNames}) is distinct from (${values}) as differs,
-                     ${this.isUnexpected(expected, first)} as is_unexpected`;
+                     ${this.isUnexpected(expected, bind)} as is_unexpected`;
     const statement = new TextStatement(
       `with seen as materialized (
          select id, ${version} from ${this.table} log
-          where id = $1 and ${allowed.condition}
+          where id = ${bind(log.id)} and ${isAllowed}
        ), found as materialized (
          select log.id, ${version} from seen join ${this.table} log on log.id = seen.id
-          where seen.differs and not seen.is_unexpected and ${allowed.condition}
+          where seen.differs and not seen.is_unexpected and ${isAllowed}
             for no key update of log
        ), corrected as (
          update ${this.table} log set (${valueNames}) = row(${values})
@@ -52,9 +52,6 @@ export class TimeLogCorrections {
        )
        select ${this.rows.selection('version')}, is_unexpected::text, is_dropped::text from outcome`,
     );
-    const parameters = [...this.rows.valuesOf(log), ...allowed.parameters];
-    if (expected)
-      parameters.push(...this.rows.expectedValuesOf(expected), ...this.rows.changedAttributes(log, expected));
     const [row] = await statements.change(statement, parameters);
     const [isUnexpected, isDropped] = row?.slice(-2) ?? [];
     if (isUnexpected === 'true') throw new TimeLogChangedError();
@@ -69,18 +66,16 @@ export class TimeLogCorrections {
     expected?: TimeLog,
     statements: Statements = this.database,
   ): Promise<TimeLog | undefined> {
-    const allowed = accessCondition(access, 2);
+    const { parameters, bind } = newParameters();
     const statement = new TextStatement(
       `with found as materialized (
-         select id, ${this.isUnexpected(expected, 2 + allowed.parameters.length)} as is_unexpected from ${this.table} log
-          where id = $1 and ${allowed.condition} for update
+         select id, ${this.isUnexpected(expected, bind)} as is_unexpected from ${this.table} log
+          where id = ${bind(id)} and ${accessCondition(access, bind)} for update
        ), deleted as (
          delete from ${this.table} log using found where log.id = found.id and not is_unexpected returning log.*
        )
        select ${this.rows.selection('deleted')}, is_unexpected::text from found left join deleted using (id)`,
     );
-    const parameters: unknown[] = [id, ...allowed.parameters];
-    if (expected) parameters.push(...this.rows.expectedValuesOf(expected));
     const [row] = await statements.change(statement, parameters);
     if (row?.at(-1) === 'true') throw new TimeLogChangedError();
     // The id comes first. It is null if the row was found but not deleted.
@@ -88,9 +83,8 @@ export class TimeLogCorrections {
     return row && this.rows.log(row);
   }
 
-  /** Returns the SQL condition that a row differs from the expected log in the parameters from `$first`. */
-  private isUnexpected(expected: TimeLog | undefined, first: number): string {
-    return expected ? this.rows.differs('log', first) : 'false';
+  private isUnexpected(expected: TimeLog | undefined, bind: Bind): string {
+    return expected ? this.rows.differs('log', expected, bind) : 'false';
   }
 
   private get table(): string {

@@ -7,14 +7,12 @@ import {
   collected,
   matchingLogs,
   type MatchingLogs,
+  newParameters,
   projectsOf,
 } from './time-log-conditions.js';
-import { type CostlyReads, maxMonthRows } from './costly-reads.js';
+import { CHEAP_READ, type CostlyReads, maxMonthRows } from './costly-reads.js';
 import type { ReadFields, TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
-
-/** The maximum numbers of logs and of rows of counts that a near page skips or reads. */
-const NEAR_PAGE = { logs: 5_000, rows: 1_000 };
 
 /** The end of all places: no UUIDv7 is as great. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -59,8 +57,7 @@ export class TimeLogPages {
     if (projects && projects.length > 1) throw new Error('after reads the logs of one project, or of all');
     const { from = '0001-01-01', to = '9999-12-31' } = filter.period;
     const { date, id } = place ?? { date: to, id: LAST_ID };
-    const parameters: string[] = [];
-    const bind = (text: string) => `$${parameters.push(text)}`;
+    const { parameters, bind } = newParameters();
     const ofAttributes = attributeCondition(filter, access, bind);
     const column = projects ? 'project_id, ' : '';
     const project = projects ? `${bind(projects[0]!)}::uuid, ` : '';
@@ -116,10 +113,10 @@ export class TimeLogPages {
     const { period } = filter;
     const values = [projects, period.from, period.to, String(page.offset), page.limit];
     const lists = projects?.length ?? 1;
-    const isNear = lists * (Number(page.offset) + page.limit) <= NEAR_PAGE.logs;
+    const isNear = lists * (Number(page.offset) + page.limit) <= CHEAP_READ.logs;
     // A page of one list skips at most half of its fullest day, and needs few counts.
-    const isCheap = isNear && (lists === 1 || maxMonthRows(projects, period) <= NEAR_PAGE.rows);
-    return isCheap ? read(values) : this.costlyReads.run(callerId, () => read(values));
+    const isCheap = isNear && (lists === 1 || maxMonthRows(projects, period) <= CHEAP_READ.monthRows);
+    return this.costlyReads.run(isCheap, callerId, () => read(values));
   }
 
   private get routine(): string {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TextRow } from '../../database/index.js';
 import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { ITEM_FIELDS, itemJson } from '../domain/time-log-item.js';
+import type { Bind } from './time-log-conditions.js';
 import { COLUMN_TEXTS, type ColumnTexts, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
 const asIs = (value: unknown) => value;
@@ -46,7 +47,8 @@ export class TimeLogRows {
   readonly arrays: string;
   /** The number of the next free parameter. */
   readonly nextParameter: number;
-  /** The SQL list of all columns except the id. */
+  /** All columns except the id, and their SQL list. */
+  private readonly valueColumns: Columns;
   readonly valueNames: string;
   /** The attributes of logs as they are stored: SQL may have stored numbers that JSON.parse rounds, or null. */
   private readonly storedAttributes = new WeakMap<TimeLog, string>();
@@ -61,59 +63,45 @@ export class TimeLogRows {
     this.names = namesOf(columns);
     this.arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
     this.nextParameter = columns.length + 1;
-    this.valueNames = namesOf(columns.filter((_column, index) => index !== ID));
+    this.valueColumns = columns.toSpliced(ID, 1);
+    this.valueNames = namesOf(this.valueColumns);
   }
 
   /**
-   * Returns the SQL list of the new values of a log with this alias, for `valueNames`. They are the parameters of
-   * `valuesOf`, but a value that the log returns as it was sent stays as it is stored. Attributes replace those of the
-   * expected log, whose parameters are `expectedValuesOf` from `$first` and then `changedAttributes`; without an
-   * expected log, missing attributes stay.
+   * Returns the SQL list of the values of a correction for a log with this alias, in the order of `valueNames`. A value
+   * that the log returns as it was sent stays as it is stored. Attributes replace those of the expected log; without
+   * an expected log, missing attributes stay.
    */
-  replacements(log: string, first?: number): string {
-    const values = this.columns.map(({ field, type, name, replace }, index) => {
-      const [stored, sent] = [`${log}.${name}`, `$${index + 1}::${type}`];
+  replacements(log: string, corrected: TimeLog, expected: TimeLog | undefined, bind: Bind): string {
+    const values = this.valueColumns.map(({ field, type, name, write, replace }) => {
+      const [stored, sent] = [`${log}.${name}`, `${bind(write(corrected[field] as never))}::${type}`];
       if (field !== 'attributes') return replace(stored, sent);
-      if (first === undefined) return `coalesce(${sent}, ${stored})`;
-      const expected = `$${first + index}::${type}`;
-      const unchanged = `${expected} - $${first + this.columns.length}::text[]`;
-      return `${sent} || case jsonb_typeof(${expected}) when 'object' then ${unchanged} else '{}' end`;
+      if (expected === undefined) return `coalesce(${sent}, ${stored})`;
+      const text = this.attributesText(expected);
+      const before = `${bind(text)}::${type}`;
+      const unchanged = `${before} - ${bind(changedNames(corrected.attributes, text))}::text[]`;
+      return `${sent} || case jsonb_typeof(${before}) when 'object' then ${unchanged} else '{}' end`;
     });
-    return values.toSpliced(ID, 1).join(', ');
+    return values.join(', ');
   }
 
-  /** Returns the SQL condition that a row differs from the log in the parameters from `$first`. */
-  differs(log: string, first: number): string {
-    const conditions = this.columns.map(({ name, type, comparable }, index) => {
-      const parameter = `$${first + index}::${type}`;
-      return `${comparable(`${log}.${name}`)} is distinct from ${comparable(parameter)}`;
+  /** Returns the SQL condition that a row with this alias differs from the expected log. */
+  differs(log: string, expected: TimeLog, bind: Bind): string {
+    const conditions = this.valueColumns.map(({ field, name, type, comparable, write }) => {
+      const value = field === 'attributes' ? this.attributesText(expected) : write(expected[field] as never);
+      return `${comparable(`${log}.${name}`)} is distinct from ${comparable(`${bind(value)}::${type}`)}`;
     });
     return `(${conditions.join(' or ')})`;
+  }
+
+  /** Returns the attributes of a log as they were read, or as they would be stored. */
+  private attributesText(log: TimeLog): string | null {
+    return this.storedAttributes.get(log) ?? (log.attributes ? JSON.stringify(log.attributes) : null);
   }
 
   /** Returns the values of the parameters `arrays`. */
   arraysOf(logs: readonly TimeLog[]): unknown[][] {
     return this.columns.map(({ field, write }) => logs.map((log) => write(log[field] as never)));
-  }
-
-  /** Returns the values of the parameters of a statement with one log; `$1` is the id. */
-  valuesOf(log: TimeLog): unknown[] {
-    return this.columns.map(({ field, write }) => write(log[field] as never));
-  }
-
-  /** Returns the same for a log to compare with, whose attributes are compared as they were read. */
-  expectedValuesOf(log: TimeLog): unknown[] {
-    const attributes = this.storedAttributes.get(log);
-    return attributes === undefined ? this.valuesOf(log) : this.valuesOf(log).with(ATTRIBUTES, attributes);
-  }
-
-  /** Returns the names of the attributes of the expected log that the correction removes or changes. */
-  changedAttributes({ attributes }: TimeLog, expected: TimeLog): string[][] {
-    if (!this.haveAttributes) return [];
-    const text = this.expectedValuesOf(expected)[ATTRIBUTES] as string | null;
-    const stored = Object(COLUMN_TEXTS.jsonb.read(text ?? '{}')) as Attributes;
-    const names = Object.keys(stored);
-    return [names.filter((name) => !isDeepStrictEqual(attributes?.[name], stored[name]))];
   }
 
   /**
@@ -151,6 +139,12 @@ export class TimeLogRows {
     const text = column < 0 ? null : row[column]!;
     return text === null ? undefined : json(text);
   };
+}
+
+/** Returns the names of the stored attributes that a correction removes or changes. */
+function changedNames(corrected: Attributes | undefined, text: string | null): string[] {
+  const stored = Object(COLUMN_TEXTS.jsonb.read(text ?? '{}')) as Attributes;
+  return Object.keys(stored).filter((name) => !isDeepStrictEqual(corrected?.[name], stored[name]));
 }
 
 function namesOf(columns: Columns): string {

@@ -32,7 +32,7 @@ import { TimeLogRows } from './time-log-rows.js';
 import { mapChangeError } from './storage-errors.js';
 import { lifetimeInterval } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
-import { accessCondition } from './time-log-conditions.js';
+import { accessCondition, newParameters } from './time-log-conditions.js';
 
 /** The message of the error if too many changes wait, for clients and for the code of a host. */
 const QUEUE_FULL = 'the write queue is full: retry later (a host may raise limits.writeQueue)';
@@ -165,12 +165,12 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     statements: Statements,
     locks = false,
   ): Promise<TimeLog | undefined> {
-    const allowed = accessCondition(access, 2);
+    const { parameters, bind } = newParameters();
     // Not a prepared statement: a plan made while the table was empty would later read all of it.
     const statement = new TextStatement(
-      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${allowed.condition}${locks ? ' for no key update' : ''}`,
+      `select ${this.rows.selection('log')} from ${this.table} log where id = ${bind(id)} and ${accessCondition(access, bind)}${locks ? ' for no key update' : ''}`,
     );
-    const [row] = await statements.query(statement, [id, ...allowed.parameters]);
+    const [row] = await statements.query(statement, parameters);
     return row && this.rows.log(row);
   }
 

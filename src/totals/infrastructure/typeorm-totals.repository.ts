@@ -3,7 +3,7 @@ import { TimeLog } from '../../time-log/domain/time-log.js';
 import type { PageRequest, TimeLogAccess, TimeLogFilter } from '../../time-log/domain/time-log-query.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { projectsOf, matchingLogs } from '../../time-log/infrastructure/time-log-conditions.js';
-import { maxMonthRows } from '../../time-log/infrastructure/costly-reads.js';
+import { CHEAP_READ, maxMonthRows } from '../../time-log/infrastructure/costly-reads.js';
 import {
   TotalsRepository,
   type AttributeSum,
@@ -27,9 +27,6 @@ const STATEMENTS: Readonly<Record<GroupKind, { readonly routine: string; readonl
       'groups::text, project_id::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
   },
 };
-
-/** The maximum number of rows of counts for a cheap sum. Those by period cost more per row. */
-const MAX_CHEAP_ROWS = { byPeriod: 128, other: 1_000 };
 
 /**
  * Adds up the monthly sums of a TypeOrmTimeLogRepository, or the logs with attributes. Costly sums and pages share
@@ -62,24 +59,20 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     const { offset, limit } = page;
     const parameters = [projects, period.from, period.to];
     const run = (isCheap: boolean, ...sum: Parameters<typeof this.read>) =>
-      isCheap ? this.read(...sum) : this.logs.costlyReads.run(callerId, () => this.read(...sum));
-    const rows = maxMonthRows(projects, period);
-    const isOneSum = projects === null || projects.length === 1;
+      this.logs.costlyReads.run(isCheap, callerId, () => this.read(...sum));
+    // The number of all projects is unknown.
+    const isUnbounded = projects === null && grouping?.startsWith('project');
+    const rows = isUnbounded ? Infinity : maxMonthRows(projects, period);
     if (grouping === undefined || (grouping === 'project' && projects?.length === 1)) {
-      const totals = await run(isOneSum || rows <= MAX_CHEAP_ROWS.other, 'none', parameters);
+      const isOneSum = projects === null || projects.length === 1;
+      const totals = await run(isOneSum || rows <= CHEAP_READ.monthRows, 'none', parameters);
       // The only group has all logs.
       return grouping === undefined ? totals : onlyGroupOf(projects![0]!, totals, page);
     }
-    // The number of all projects is unknown.
-    const isUnbounded = projects === null && grouping.startsWith('project');
+    const groups = [String(offset), limit];
     return grouping === 'project'
-      ? run(!isUnbounded && rows <= MAX_CHEAP_ROWS.other, 'project', [...parameters, String(offset), limit])
-      : run(!isUnbounded && rows <= MAX_CHEAP_ROWS.byPeriod, 'period', [
-          ...parameters,
-          grouping,
-          String(offset),
-          limit,
-        ]);
+      ? run(rows <= CHEAP_READ.monthRows, 'project', [...parameters, ...groups])
+      : run(rows <= CHEAP_READ.monthRowsByPeriod, 'period', [...parameters, grouping, ...groups]);
   }
 
   /** Runs one statement, so that all sums come from one snapshot. Its first row has the sum of all logs. */

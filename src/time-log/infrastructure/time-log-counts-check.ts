@@ -1,21 +1,14 @@
 import type { Database } from '../../database/index.js';
 
-/** The result of a check of counts and sums. */
-export interface CountsCheck {
-  /** The number of all logs, according to the counts. */
-  readonly logs: number;
-  /** The number of rows whose count or sum differs from the logs. */
-  readonly wrong: number;
-}
-
 /**
  * Compares the counts and sums of lists and totals with the logs. Both methods read every log in one
  * snapshot, and block no writers.
  */
-export class TimeLogCounts {
+export class TimeLogCountsCheck {
   constructor(private readonly database: Database) {}
 
-  async verify(): Promise<CountsCheck> {
+  /** Returns the number of all logs, and the number of rows whose count or sum differs from the logs. */
+  async verify(): Promise<{ readonly logs: number; readonly wrong: number }> {
     const [row] = await this.database.query<{ logs: string; wrong: string }>(
       `select n as logs, (select count(*) from ${this.database.routine('time_log_count_faults')}()) as wrong
          from ${this.database.routine('sum_time_logs')}(null, null, null)`,
