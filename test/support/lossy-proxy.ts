@@ -6,46 +6,47 @@ export type Loss =
   | { readonly lost: 'statement'; readonly by: 'close' | 'reset' }
   | { readonly lost: 'answer'; readonly by: 'close' | 'reset' | 'silence' };
 
-/** From the client, or to it. */
-type Direction = 'there' | 'back';
-const BOTH: readonly Direction[] = ['there', 'back'];
-/** The sockets from which data of each direction come. */
-type Pair = Readonly<Record<Direction, Socket>>;
+/** The two connections of a client. */
+interface Pair {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  isSilent: boolean;
+}
 
 /** ReadyForQuery of a server that stands outside of any transaction: what was sent is committed. */
 const COMMITTED = Buffer.from('Z\0\0\0\x05I', 'latin1');
 
-/**
- * A proxy between service and database on a port of loopback. It can lose data, or hold it as a broken network does:
- * connections do not learn that the other end has closed, and what was sent arrives when the network is mended.
- */
+/** A proxy between service and database or broker on a port of loopback. It can lose data, or all connections. */
 export class LossyProxy {
   private readonly server: Server;
   private readonly pairs = new Set<Pair>();
-  private readonly broken = new Set<Direction>();
+  private port = 0;
   private next: { readonly marker: Buffer; readonly loss: Loss; readonly done: () => void } | undefined;
 
-  /** Path of the socket of a server. */
-  constructor(public target: string) {
-    this.server = createServer((client) => this.carry({ there: client, back: connect(this.target) }));
+  /** The path of the socket of a server, or its port of loopback. */
+  constructor(public target: string | number) {
+    this.server = createServer((client) => {
+      const upstream =
+        typeof this.target === 'number' ? connect(this.target, '127.0.0.1') : connect(this.target);
+      this.carry({ client, upstream, isSilent: false });
+    });
   }
 
-  /** Begins to carry; the port. */
+  /** Begins to carry, after `close` on the same port again; the port. */
   async listen(): Promise<number> {
-    await once(this.server.listen(0, '127.0.0.1'), 'listening');
-    return (this.server.address() as AddressInfo).port;
+    await once(this.server.listen(this.port, '127.0.0.1'), 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
+    return this.port;
   }
 
-  /** The URL of a database of the server that leads through here, once it carries. */
-  url(databaseUrl: string): string {
-    const { port } = this.server.address() as AddressInfo;
-    return databaseUrl.replace(/@[^/]+/, `@127.0.0.1:${port}`);
+  /** The URL of the server, or of a database there, that leads through here, once it carries. */
+  url(serverUrl: string): string {
+    return serverUrl.replace(/(?<=\/\/|@)[^@/]+(?=\/|$)/, `127.0.0.1:${this.port}`);
   }
 
   /** Connects new clients to another server, as an address does after a failover. Existing connections stay. */
-  aim(target: string): void {
+  aim(target: string | number): void {
     this.target = target;
-    this.broken.clear();
   }
 
   /** Loses the next statement that holds a text, or the word that it is committed; resolves when that has happened. */
@@ -53,19 +54,9 @@ export class LossyProxy {
     return new Promise((done) => (this.next = { marker: Buffer.from(text), loss, done }));
   }
 
-  break(directions: readonly Direction[] = BOTH): void {
-    for (const direction of directions) {
-      this.broken.add(direction);
-      for (const pair of this.pairs) pair[direction].pause();
-    }
-  }
-
-  mend(): void {
-    this.broken.clear();
-    for (const pair of this.pairs) {
-      if (BOTH.some((direction) => pair[direction].destroyed)) this.drop(pair);
-      for (const direction of BOTH) pair[direction].resume();
-    }
+  /** From now on nothing passes on the existing connections, also not that one of their ends is closed. */
+  silence(): void {
+    for (const pair of this.pairs) pair.isSilent = true;
   }
 
   /** Ends all connections. */
@@ -73,6 +64,7 @@ export class LossyProxy {
     for (const pair of this.pairs) this.drop(pair);
   }
 
+  /** Ends all connections, and refuses new ones. */
   close(): void {
     this.server.close();
     this.cut();
@@ -80,19 +72,18 @@ export class LossyProxy {
 
   private drop(pair: Pair): void {
     this.pairs.delete(pair);
-    for (const direction of BOTH) pair[direction].destroy();
+    pair.client.destroy();
+    pair.upstream.destroy();
   }
 
   private carry(pair: Pair): void {
     let lossOfAnswer: typeof this.next;
-    let isSilent = false;
-    const { there: client, back: upstream } = pair;
+    const { client, upstream } = pair;
     this.pairs.add(pair);
-    for (const direction of BOTH) {
-      const socket = pair[direction];
+    for (const socket of [client, upstream]) {
       socket.on('error', () => undefined);
       socket.once('close', () => {
-        if (!isSilent && this.broken.size === 0) this.drop(pair);
+        if (!pair.isSilent) this.drop(pair);
       });
     }
     client.on('data', (bytes) => {
@@ -106,19 +97,18 @@ export class LossyProxy {
         }
         lossOfAnswer = next;
       }
-      if (!isSilent) upstream.write(bytes);
+      if (!pair.isSilent) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
       if (!lossOfAnswer || !bytes.subarray(-COMMITTED.length).equals(COMMITTED)) {
-        if (!isSilent) client.write(bytes);
+        if (!pair.isSilent) client.write(bytes);
         return;
       }
       const { loss, done } = lossOfAnswer;
-      isSilent = loss.by === 'silence';
+      pair.isSilent = loss.by === 'silence';
       if (loss.by !== 'silence') end(client, loss.by);
       done();
     });
-    for (const direction of this.broken) pair[direction].pause();
   }
 }
 

@@ -1,17 +1,17 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { eventually } from '../../support/eventually.js';
 import { endProcess } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { environment } from '../../support/environment.js';
 
-/** Milliseconds until a broker that takes no connection counts as failed. */
-const START_LIMIT = 90_000;
+/** The time until a broker that takes no connection counts as failed. */
+const START_LIMIT_MS = 90_000;
 
 /** A broker of the tests, on loopback. */
 export interface Broker {
@@ -19,20 +19,18 @@ export interface Broker {
   stop(): Promise<void>;
 }
 
-/**
- * Starts NATS, on a port that may be given to start it again; with JetStream where it has a folder for its streams, and
- * with further arguments.
- */
-export async function startNats(port?: number, streams?: string, args: string[] = []): Promise<Broker> {
-  const chosen = port ?? (await unusedPort());
-  const folder = streams ? ['-js', '-sd', streams] : [];
-  const all = ['-a', '127.0.0.1', '-p', String(chosen), ...folder, ...args];
+/** Starts NATS with JetStream, on a port that may be given to start it again, and with further arguments. */
+export async function startNats(chosen?: number, args: readonly string[] = []): Promise<Broker> {
+  const port = chosen ?? (await unusedPort());
+  const streams = await mkdtemp(join(tmpdir(), 'streams-'));
+  const all = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', streams, ...args];
   const child = spawn('nats-server', all, { stdio: 'ignore' });
-  await reached(chosen, child);
+  await reached(port);
   return {
-    url: `nats://127.0.0.1:${chosen}`,
+    url: `nats://127.0.0.1:${port}`,
     stop: async () => {
       await endProcess(child);
+      await rm(streams, { recursive: true, force: true });
     },
   };
 }
@@ -46,11 +44,8 @@ export interface Rabbit extends Broker {
 /** Starts RabbitMQ with files of its own, on a port that may be given to start it again. */
 export async function startRabbit(chosen?: number): Promise<Rabbit> {
   const home = await mkdtemp(join(tmpdir(), 'rabbit-'));
-  const [port, distribution, names] = [
-    chosen ?? (await unusedPort()),
-    await unusedPort(),
-    await unusedPort(),
-  ];
+  const port = chosen ?? (await unusedPort());
+  const [distribution, names] = [await unusedPort(), await unusedPort()];
   const env = environment({
     HOME: home,
     RABBITMQ_NODENAME: `time-logs-${port}@localhost`,
@@ -66,10 +61,10 @@ export async function startRabbit(chosen?: number): Promise<Rabbit> {
   });
   // The register of names of Erlang, on a port of its own: RabbitMQ would start one that nobody ends.
   const epmd = spawn('epmd', ['-port', String(names), '-address', '127.0.0.1'], { stdio: 'ignore' });
-  await reached(names, epmd);
+  await reached(names);
   const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
   const child = spawn(program, [], { stdio: 'ignore', env });
-  await reached(port, child);
+  await reached(port);
   return {
     url: `amqp://guest:guest@127.0.0.1:${port}`,
     control: (...args) => promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', args, { env }),
@@ -81,17 +76,10 @@ export async function startRabbit(chosen?: number): Promise<Rabbit> {
   };
 }
 
-async function reached(port: number, child: ChildProcess): Promise<void> {
-  const limit = Date.now() + START_LIMIT;
-  for (;;) {
+/** Resolves when somebody listens on a port. */
+function reached(port: number): Promise<void> {
+  return eventually(async () => {
     const socket = connect(port, '127.0.0.1');
-    const isUp = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (isUp) return;
-    if (child.exitCode !== null || Date.now() > limit) throw new Error('the broker did not start');
-    await delay(100);
-  }
+    await once(socket, 'connect').finally(() => socket.destroy());
+  }, START_LIMIT_MS);
 }

@@ -1,5 +1,5 @@
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect as connectNats } from '@nats-io/transport-node';
+import { jetstream, jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
+import { connect as connectNats, type NatsConnection } from '@nats-io/transport-node';
 import { type Channel, connect as connectRabbit, type ConsumeMessage } from 'amqplib';
 import type { CloudEvent } from '../../../src/feed/index.js';
 
@@ -11,11 +11,24 @@ export interface Delivery {
   readonly event: CloudEvent;
 }
 
-/** Every event that a stream keeps, in its order. */
-export async function eventsOfStream(url: string): Promise<Delivery[]> {
-  const deliveries: Delivery[] = [];
+async function withNats<T>(url: string, act: (connection: NatsConnection) => Promise<T>): Promise<T> {
   const connection = await connectNats({ servers: url.slice('nats://'.length) });
   try {
+    return await act(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Does something with the streams of a NATS server. */
+export function withStreams<T>(url: string, act: (streams: StreamAPI) => Promise<T>): Promise<T> {
+  return withNats(url, async (connection) => act((await jetstreamManager(connection)).streams));
+}
+
+/** Every event that a stream keeps, in its order. */
+export function eventsOfStream(url: string): Promise<Delivery[]> {
+  return withNats(url, async (connection) => {
+    const deliveries: Delivery[] = [];
     const { streams } = await jetstreamManager(connection);
     const { state } = await streams.info('time-logs');
     if (state.messages === 0) return deliveries;
@@ -30,6 +43,17 @@ export async function eventsOfStream(url: string): Promise<Delivery[]> {
       if (message.seq === state.last_seq) break;
     }
     return deliveries;
+  });
+}
+
+/** Does something on a channel of its own to RabbitMQ. */
+export async function withChannel(url: string, act: (channel: Channel) => Promise<unknown>): Promise<void> {
+  const connection = await connectRabbit(url);
+  try {
+    const channel = await connection.createChannel();
+    await act(channel);
+    // The broker has taken all acknowledgements when it answers. The end of a connection may overtake them.
+    await channel.close();
   } finally {
     await connection.close();
   }
@@ -44,23 +68,21 @@ export class EventQueue {
     private readonly queue = 'events',
   ) {}
 
-  async bind(key = 'time-log.*'): Promise<void> {
-    await this.with(async (channel) => {
+  bind(key = 'time-log.*'): Promise<void> {
+    return withChannel(this.url, async (channel) => {
       await channel.assertExchange('time-logs', 'topic', { durable: true });
       await channel.assertQueue(this.queue, { durable: true });
       await channel.bindQueue(this.queue, 'time-logs', key);
     });
   }
 
-  async unbind(): Promise<void> {
-    await this.with(async (channel) => {
-      await channel.unbindQueue(this.queue, 'time-logs', 'time-log.*');
-    });
+  unbind(): Promise<void> {
+    return withChannel(this.url, (channel) => channel.unbindQueue(this.queue, 'time-logs', 'time-log.*'));
   }
 
   /** All events that have ever arrived, in their order. */
   async events(): Promise<readonly Delivery[]> {
-    await this.with(async (channel) => {
+    await withChannel(this.url, async (channel) => {
       const { messageCount } = await channel.checkQueue(this.queue);
       const whole = this.deliveries.length + messageCount;
       if (messageCount === 0) return;
@@ -80,17 +102,5 @@ export class EventQueue {
       });
     });
     return this.deliveries;
-  }
-
-  private async with(act: (channel: Channel) => Promise<void>): Promise<void> {
-    const connection = await connectRabbit(this.url);
-    try {
-      const channel = await connection.createChannel();
-      await act(channel);
-      // The broker has taken all acknowledgements when it answers. The end of a connection may overtake them.
-      await channel.close();
-    } finally {
-      await connection.close();
-    }
   }
 }

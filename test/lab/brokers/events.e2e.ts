@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
-import { connect as connectNats } from '@nats-io/transport-node';
-import { type Channel, connect as connectRabbit } from 'amqplib';
 import { sinkOf } from '../../../src/event-relay/index.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from '../../events/relay-host.js';
 import { eventually } from '../../support/eventually.js';
@@ -13,7 +7,7 @@ import { expectedLog } from '../../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { describeWith } from '../describe-with.js';
 import { type Broker, type Rabbit, startNats, startRabbit } from './brokers.js';
-import { type Delivery, EventQueue, eventsOfStream } from './consumers.js';
+import { type Delivery, EventQueue, eventsOfStream, withChannel, withStreams } from './consumers.js';
 
 /** The values of a log, except its project. */
 const WORK = { duration: 1.5, description: 'Schrieb Prüfungen 😀', date: '2026-01-31' };
@@ -76,27 +70,15 @@ async function expectEventsOfOneLog(events: () => Promise<readonly Delivery[]>):
 }
 
 describeWith('nats-server')('the events in NATS JetStream', () => {
-  let folder: string;
   let broker: Broker;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'streams-'));
-    broker = await startNats(undefined, folder);
+    broker = await startNats();
   });
-  afterEach(async () => {
-    await broker.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterEach(() => broker.stop());
 
   const events = () => eventsOfStream(broker.url);
-  const withStreams = async <T>(act: (streams: StreamAPI) => Promise<T>): Promise<T> => {
-    const connection = await connectNats({ servers: broker.url.slice('nats://'.length) });
-    try {
-      return await act((await jetstreamManager(connection)).streams);
-    } finally {
-      await connection.close();
-    }
-  };
-  const info = () => withStreams((streams) => streams.info('time-logs', { subjects_filter: '>' }));
+  const info = () =>
+    withStreams(broker.url, (streams) => streams.info('time-logs', { subjects_filter: '>' }));
 
   it('arrive in a stream that is made and keeps everything, each with its type as the subject', async () => {
     await start(broker.url);
@@ -114,7 +96,7 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
 
   it('leave a stream as it is, with a warning where it discards', async () => {
     const mine = { subjects: ['time-log.*'], discard: 'old' as const, max_msgs: 2 };
-    await withStreams((streams) => streams.add({ name: 'time-logs', ...mine }));
+    await withStreams(broker.url, (streams) => streams.add({ name: 'time-logs', ...mine }));
     await start(broker.url);
     for (let i = 0; i < 5; i++) await record();
     await eventually(async () => expect((await info()).state).toMatchObject({ last_seq: 5, messages: 2 }));
@@ -145,13 +127,13 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     ],
   ])('wait for a stream that %s, which is said with what to do', async (_what, narrow, wide, line) => {
     const stream = { name: 'time-logs', subjects: ['time-log.*'], discard: 'new' as const };
-    await withStreams((streams) => streams.add({ ...stream, ...narrow }));
+    await withStreams(broker.url, (streams) => streams.add({ ...stream, ...narrow }));
     await start(broker.url);
     const { id, projectId } = await record();
     await arrived(events, 1);
     await host!.timeLogs.correct(id, { ...WORK, projectId, description: 'x'.repeat(3_000) });
     await logged(expect.stringMatching(line));
-    await withStreams((streams) => streams.update('time-logs', { ...stream, ...wide }));
+    await withStreams(broker.url, (streams) => streams.update('time-logs', { ...stream, ...wide }));
     expect((await arrived(events, 2)).map(({ event }) => event.data)).toMatchObject([{ id }, { id }]);
     await logged(expect.any(String), `events go to ${broker.url} again`);
   });
@@ -165,14 +147,9 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
   });
   afterAll(() => broker.stop());
 
-  const withChannel = async (act: (channel: Channel) => Promise<unknown>) => {
-    const connection = await connectRabbit(broker.url);
-    await act(await connection.createChannel());
-    await connection.close();
-  };
   beforeEach(async () => {
     queue = new EventQueue(broker.url);
-    await withChannel(async (channel) => {
+    await withChannel(broker.url, async (channel) => {
       await channel.deleteExchange('time-logs');
       await channel.deleteQueue('events');
     });
@@ -201,7 +178,7 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     await arrived(events, 1);
     await logged(expect.any(String), `events go to ${place()} again`);
     await host!.close();
-    await withChannel(async (channel) => {
+    await withChannel(broker.url, async (channel) => {
       await channel.deleteExchange('time-logs');
       await channel.assertExchange('time-logs', 'fanout', { durable: false });
     });

@@ -34,7 +34,7 @@ interface Kind {
 const KINDS: Readonly<Record<string, Kind>> = {
   'nats-server': {
     name: 'NATS',
-    start: (port) => startNats(port, undefined, ['--user', 'guest', '--pass', 'guest']),
+    start: (port) => startNats(port, ['--user', 'guest', '--pass', 'guest']),
     url: (port, user = 'guest:guest') => `nats://${user}@127.0.0.1:${port}`,
     clientOf: (url) => {
       const { host: server, username: user, password: pass } = new URL(url);

@@ -1,21 +1,21 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type pg from 'pg';
 import { timesOf } from '../../support/extent.js';
 import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
+import type { Answer } from '../../support/requests.js';
 import { endProcess, spawnService } from '../../support/service-process.js';
 import { eventually } from '../../support/eventually.js';
 import { storeToken } from '../tokens.js';
-import { ask, expectUnavailable, type TimedAnswer } from './support/ask.js';
-import { canMount, SmallDisk } from './support/full-disk.js';
-import { linesOf, serve } from './support/serve.js';
+import { ask, expectUnavailable } from './support/ask.js';
+import { canMount, mountSmallDisk } from './support/full-disk.js';
 import {
+  linesOf,
   recovered,
   refusedCreates,
+  serve,
   type ServiceUnderWrites,
   TOKEN,
   underWrites,
@@ -31,37 +31,34 @@ const WAVES = 3;
 const POOL_SIZE = 10;
 const OURS = `select pid from pg_stat_activity
   where application_name = 'time-logs' and datname = current_database()`;
-/** SQLSTATE. */
-const TOO_MANY_CONNECTIONS = '53300';
 
 const postgres = useCluster();
 
-describe('a service whose database goes away under writes', () => {
-  it.each([
-    ['SIGKILL of the postmaster', 'SIGKILL'],
-    ['pg_ctl stop -m immediate', 'SIGQUIT'],
-    ['pg_ctl stop -m fast', 'SIGINT'],
-  ] as const)('answers 503 on %s, stays up, and serves again when the database does', (_name, signal) =>
-    survives(async (scene) => {
-      await postgres.end(signal);
-      // An outage of some length: every writer is refused several times.
-      await refusedCreates(scene, 40);
-      await postgres.start();
-    }),
-  );
+/** Ends the server, for so long that every writer is refused several times. */
+const outageBy = (signal: 'SIGKILL' | 'SIGQUIT' | 'SIGINT') => async (scene: ServiceUnderWrites) => {
+  await postgres.end(signal);
+  await refusedCreates(scene, 40);
+  await postgres.start();
+};
 
-  it('answers 503 on SIGKILL of one backend, which takes all others with it, and serves again when the database does', () =>
-    survives(async (scene) => {
+it.each([
+  ['SIGKILL of the postmaster', outageBy('SIGKILL')],
+  ['pg_ctl stop -m immediate', outageBy('SIGQUIT')],
+  ['pg_ctl stop -m fast', outageBy('SIGINT')],
+  [
+    'SIGKILL of one backend, which takes all others with it',
+    async (scene: ServiceUnderWrites) => {
       await killBackend(postgres);
       await refusedCreates(scene, 1);
       await eventually(() => postgres.query('select 1'));
-    }));
-
-  /** Takes the database away and brings it back, again and again, under clients that list without a pause. */
-  const survives = (outage: (scene: ServiceUnderWrites) => Promise<void>) =>
+    },
+  ],
+])(
+  'a service under writes and lists answers 503 on %s, stays up, and serves again when the database does',
+  (_name, outage) =>
     underWrites({ database: postgres }, async (scene) => {
       const { service, writers, ledger } = scene;
-      const refusals: TimedAnswer[] = [];
+      const refusals: Answer[] = [];
       let isListing = true;
       const list = async () => {
         while (isListing) {
@@ -89,8 +86,8 @@ describe('a service whose database goes away under writes', () => {
       }
       expect(refusals.length).toBeGreaterThan(0);
       refusals.forEach(expectUnavailable);
-    });
-});
+    }),
+);
 
 it('a frozen database is 503 for every request that needs it, 200 for livez, and the pool is clean afterwards', () =>
   underWrites({ database: postgres }, async ({ service, url, writers, ledger }) => {
@@ -152,40 +149,30 @@ describe('a service whose database has no room for it', () => {
       await recovered(scene);
     }));
 
-  it('answers 503 while others hold every connection of the server, does not storm it, and recovers by itself', () =>
+  it('answers 503 while the server takes no more connections, does not storm it, and recovers by itself', () =>
     underWrites({ database: postgres }, async (scene) => {
       const { service, ledger, url } = scene;
-      const others: pg.Client[] = [];
+      const TOO_MANY = /too many connections/;
+      const name = new URL(url).pathname.slice(1);
+      const limitConnections = (limit: number) =>
+        postgres.query(`alter database ${name} connection limit ${limit}`);
       try {
-        await takeEveryConnection(others, postgres.asSuperuser(url), service.child);
-        const [knocks, refused] = [postgres.logged(/too many clients/), ledger.count('refused')];
+        await limitConnections(0);
+        await postgres.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+        );
+        const [knocks, refused] = [postgres.logged(TOO_MANY), ledger.count('refused')];
         await refusedCreates(scene, 100);
         expectUnavailable(await ask(`${service.url}/health`));
         // Each request knocks once; those that are under way may have knocked and not be answered yet.
         const more = ledger.count('refused') - refused;
-        expect(postgres.logged(/too many clients/) - knocks).toBeLessThanOrEqual(more + 20);
+        expect(postgres.logged(TOO_MANY) - knocks).toBeLessThanOrEqual(more + 20);
       } finally {
-        await Promise.all(others.map((other) => other.end()));
+        await limitConnections(-1);
       }
       await recovered(scene);
     }));
 });
-
-/** Has superusers take every connection in place of the service, which is held still meanwhile. */
-async function takeEveryConnection(others: pg.Client[], url: string, service: ChildProcess): Promise<void> {
-  const first = await connected(url);
-  others.push(first);
-  service.kill('SIGSTOP');
-  try {
-    const ours = `from pg_stat_activity where application_name = 'time-logs'`;
-    await first.query(`select pg_terminate_backend(pid, 5000) ${ours}`);
-    for (;;) others.push(await connected(url));
-  } catch (error) {
-    if ((error as { code?: string }).code !== TOO_MANY_CONNECTIONS) throw error;
-  } finally {
-    service.kill('SIGCONT');
-  }
-}
 
 describe('a service whose database refuses what it is asked', () => {
   (canMount ? it : it.skip)(
@@ -193,11 +180,11 @@ describe('a service whose database refuses what it is asked', () => {
     async () => {
       const place = join(postgres.place, 'disk');
       await mkdir(place);
-      const disk = SmallDisk.mount(place, '2m', postgres.owner);
+      const disk = mountSmallDisk(place, '2m', postgres.owner);
       const tablespace = `small_${process.pid}`;
       const FULL = /No space left on device/;
       try {
-        await postgres.query(`create tablespace ${tablespace} location '${disk.path}'`);
+        await postgres.query(`create tablespace ${tablespace} location '${place}'`);
         await postgres.query(`grant create on tablespace ${tablespace} to public`);
         const url = await postgres.createDatabase();
         await underWrites({ database: url }, async (scene) => {

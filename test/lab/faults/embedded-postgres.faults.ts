@@ -25,7 +25,7 @@ import { EmbeddedPostgres } from '../../../libs/embedded-postgres/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { firstColumn as query } from '../../support/postgres-cluster.js';
 import { endProcess } from '../../support/service-process.js';
-import { canMount, SmallDisk } from './support/full-disk.js';
+import { canMount, mountSmallDisk } from './support/full-disk.js';
 
 const COMMIT = 'create table committed as select 42 as answer';
 const COMMITTED = 'select answer from committed';
@@ -45,7 +45,6 @@ let place: string;
 let dataDirectory: string;
 let started: EmbeddedPostgres[];
 let services: ChildProcess[];
-let orphans: number[];
 
 beforeAll(async () => {
   native = join(await realpath(await mkdtemp(join(tmpdir(), 'embedded-binaries-'))), 'native');
@@ -57,19 +56,17 @@ afterAll(() => rm(dirname(native), { recursive: true, force: true }));
 beforeEach(async () => {
   place = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
   dataDirectory = join(place, 'data', 'postgres');
-  [started, services, orphans] = [[], [], []];
+  [started, services] = [[], []];
 });
 
 afterEach(async () => {
   await Promise.all(started.map((postgres) => postgres.stop()));
   await Promise.all(services.map((service) => endProcess(service)));
-  // Should the test have failed half way.
-  for (const pid of orphans) spawnSync('kill', ['-s', 'QUIT', String(pid)]);
   await rm(place, { recursive: true, force: true, maxRetries: 5 });
 });
 
-async function start(binaries = binariesIn(native), directory = dataDirectory): Promise<EmbeddedPostgres> {
-  const postgres = await EmbeddedPostgres.start({ dataDirectory: directory }, binaries);
+async function start(binaries = binariesIn(native)): Promise<EmbeddedPostgres> {
+  const postgres = await EmbeddedPostgres.start({ dataDirectory }, binaries);
   started.push(postgres);
   return postgres;
 }
@@ -109,28 +106,25 @@ async function startService(): Promise<{ service: ChildProcess; url: string }> {
 const postmasterPid = async () =>
   Number((await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
 
-describe('EmbeddedPostgres after the service was killed', () => {
-  it.each(['start', 'attachOrStart'] as const)(
-    'ends the orphaned server at the next %s, and serves all that was committed',
-    async (method) => {
-      const { service, url } = await startService();
-      await query(url, COMMIT);
-      const orphan = await postmasterPid();
-      orphans.push(orphan);
-      await endProcess(service, 'SIGKILL');
-      expect(process.kill(orphan, 0)).toBe(true);
-      const next = await EmbeddedPostgres[method]({ dataDirectory });
-      started.push(next);
-      expect(await query(next.url, COMMITTED)).toEqual([42]);
-      expect(await postmasterPid()).not.toBe(orphan);
-    },
-  );
+it.each(['start', 'attachOrStart'] as const)(
+  'EmbeddedPostgres ends the orphaned server of a killed service at the next %s, and serves all that was committed',
+  async (method) => {
+    const { service, url } = await startService();
+    await query(url, COMMIT);
+    const orphan = await postmasterPid();
+    await endProcess(service, 'SIGKILL');
+    expect(process.kill(orphan, 0)).toBe(true);
+    const next = await EmbeddedPostgres[method]({ dataDirectory });
+    started.push(next);
+    expect(await query(next.url, COMMITTED)).toEqual([42]);
+    expect(await postmasterPid()).not.toBe(orphan);
+  },
+);
 
-  it('replaces the half-made files of a start that was killed', async () => {
-    await mkdir(`${dataDirectory}.new/base`, { recursive: true });
-    await start();
-    expect((await readdir(dirname(dataDirectory))).toSorted()).toEqual(['postgres', 'postgres.lock']);
-  });
+it('EmbeddedPostgres replaces the half-made files of a start that was killed', async () => {
+  await mkdir(`${dataDirectory}.new/base`, { recursive: true });
+  await start();
+  expect((await readdir(dirname(dataDirectory))).toSorted()).toEqual(['postgres', 'postgres.lock']);
 });
 
 it('EmbeddedPostgres keeps the server through a Ctrl-C, which the service answers in its own time', async () => {
@@ -154,8 +148,8 @@ it.each([
 );
 
 (canMount ? describe : describe.skip)('EmbeddedPostgres on a full disk (where a disk can be mounted)', () => {
-  let disk: SmallDisk;
-  const mount = (size: string) => (disk = SmallDisk.mount(place, size, undefined, '755'));
+  let disk: ReturnType<typeof mountSmallDisk>;
+  const mount = (size: string) => (disk = mountSmallDisk(place, size, undefined, '755'));
 
   afterEach(async () => {
     await Promise.all(started.map((postgres) => postgres.stop()));
@@ -187,33 +181,29 @@ it('PostgreSQL in a home that only its owner can enter runs with the project and
 });
 
 /** Users of every Linux distribution and of none, for whom initdb must find a name. */
-const ordinaryUsers = [
+asRoot.each([
   ['with a name', 1],
   ['without a name', 12345],
-] as const;
-
-asRoot.each(ordinaryUsers)('PostgreSQL under root in the folder of a user %s', (_kind, uid) => {
+])('PostgreSQL under root in the folder of a user %s', (_kind, uid) => {
   beforeEach(() => chown(place, uid, uid));
   afterEach(() => chmod(dirname(native), 0o755));
 
-  const expectAllOwned = async () => {
+  it('leaves all files with the user, who can go on alone, and never takes them away', async () => {
+    const first = await start();
+    await query(first.url, COMMIT);
+    await first.stop();
+    const args = ['-D', dataDirectory, '-k', dataDirectory, '-c', 'listen_addresses='];
+    const server = spawn(binariesIn(native).postgres, args, { uid, gid: uid, stdio: 'ignore' });
+    await eventually(async () => expect(await query(first.url, COMMITTED)).toEqual([42]));
+    await endProcess(server);
+
+    await chmod(dirname(native), 0o700);
+    await expectRefused(start(), /^the embedded PostgreSQL does not run here [^\n]*$/);
     const data = join(place, 'data');
     const paths = await readdir(data, { recursive: true });
     const found = await Promise.all(['.', ...paths].map((path) => stat(join(data, path))));
     expect(new Set(found.map((each) => `${each.uid}:${each.gid}`))).toEqual(new Set([`${uid}:${uid}`]));
-  };
-
-  it('leaves all files with the user, who can go on alone', async () => {
-    const { url } = await start();
-    await query(url, COMMIT);
-    await started.pop()!.stop();
-    await expectAllOwned();
     expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
-
-    const args = ['-D', dataDirectory, '-k', dataDirectory, '-c', 'listen_addresses='];
-    const server = spawn(binariesIn(native).postgres, args, { uid, gid: uid, stdio: 'ignore' });
-    await eventually(async () => expect(await query(url, COMMITTED)).toEqual([42]));
-    await endProcess(server);
   });
 
   it('runs in a home that only the user can enter, with no right that the user does not have', async () => {
@@ -224,40 +214,19 @@ asRoot.each(ordinaryUsers)('PostgreSQL under root in the folder of a user %s', (
     expect(status).toMatch(/^CapPrm:\s+0+$/m);
     expect(status).toMatch(/^CapEff:\s+0+$/m);
   });
-
-  it('never takes data away from the user', async () => {
-    await start();
-    await started.pop()!.stop();
-    await chmod(dirname(native), 0o700);
-    await expectRefused(start(), /^the embedded PostgreSQL does not run here [^\n]*$/);
-    await expectAllOwned();
-  });
-});
-
-asRoot('a data directory of another user', () => {
-  afterEach(() => {
-    jest.restoreAllMocks();
-  });
-
-  it('is refused', async () => {
-    jest.spyOn(process, 'getuid').mockReturnValue(1234);
-    await expectRefused(
-      openDirectory(place),
-      /^the data directory \S+ belongs to another user \(number 0\): /,
-    );
-  });
 });
 
 asRoot('PostgreSQL under root', () => {
+  it('refuses a data directory of another user', async () => {
+    const getuid = jest.spyOn(process, 'getuid').mockReturnValue(1234);
+    const message = /^the data directory \S+ belongs to another user \(number 0\): /;
+    await expectRefused(openDirectory(place), message).finally(() => getuid.mockRestore());
+  });
+
   it('keeps the data when it needs more rights, or fewer, and those that 0.3 has left with root', async () => {
-    for (const [mode, owner] of [
-      [0o755, undefined],
-      [0o700, undefined],
-      [0o755, 0],
-      [0o700, 0],
-    ] as const) {
+    for (const [round, mode] of [0o755, 0o700, 0o755, 0o700].entries()) {
       await chmod(place, mode);
-      if (owner !== undefined) spawnSync('chown', ['-R', '0:0', dataDirectory]);
+      if (round >= 2) spawnSync('chown', ['-R', '0:0', dataDirectory]);
       const postgres = await start();
       if (postgres.created) await query(postgres.url, COMMIT);
       expect(await query(postgres.url, COMMITTED)).toEqual([42]);

@@ -1,17 +1,19 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { TimeLogClient } from '@time-logs/client';
+import { migrations } from '../../../src/app.module.js';
+import { migrate } from '../../../src/database/setup/index.js';
 import { timesOf } from '../../support/extent.js';
-import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
-import { useCluster, useLossyProxy } from './support/use-cluster.js';
 import type { Loss } from '../../support/lossy-proxy.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import type { IntendedLog } from './support/ledger.js';
-import { EventEmitter, once } from 'node:events';
-import { TimeLogClient } from '@time-logs/client';
 import type { ServiceProcess } from '../../support/service-process.js';
+import { unusedPort } from '../../support/unused-port.js';
 import { storeToken } from '../tokens.js';
 import { ask, expectUnavailable } from './support/ask.js';
-import { serve } from './support/serve.js';
+import type { IntendedLog } from './support/ledger.js';
+import { serve, underWrites } from './support/service-under-writes.js';
+import { useCluster, useLossyProxy } from './support/use-cluster.js';
 
 const KILLS = timesOf(50, 2);
 
@@ -22,40 +24,39 @@ const postgres = useCluster();
 const proxy = useLossyProxy(postgres);
 
 describe('a service that is killed', () => {
-  it(`loses no acknowledged log through ${KILLS} SIGKILLs under concurrent writes, and serves at once when it is back`, () =>
-    survivesKills(false));
-
-  it(`makes each log once through ${KILLS} SIGKILLs under writers that repeat a create with its key until it is acknowledged`, () =>
-    survivesKills(true));
-
-  it.each([false, true])(
-    `stores no part of a batch through ${KILLS} SIGKILLs, and loses none; with keys it makes each once: %s`,
-    (areKeyed) => survivesKills(areKeyed, BATCH),
-  );
-
-  async function survivesKills(areKeyed: boolean, batch = 1): Promise<void> {
+  it.each([
+    ['loses no acknowledged log', false, 1],
+    ['makes each log once, of writers that repeat a create with its key until it is acknowledged,', true, 1],
+    ['stores no part of a batch, and loses none,', false, BATCH],
+    ['makes each batch once, of writers that repeat it with its key,', true, BATCH],
+  ])(
+    `%s through ${KILLS} SIGKILLs under concurrent writes, and serves at once when it is back`,
     // Without a pause, so that a create is in flight at most times.
-    await underWrites({ database: postgres, areKeyed, batch }, async (scene) => {
-      const { writers, ledger } = scene;
-      let [kills, killsInFlight] = [0, 0];
-      // A request in flight may be answered at the moment of the kill: such a kill is repeated, and does not count.
-      for (; killsInFlight < KILLS; kills++) {
-        const before = ledger.acknowledged.size;
-        // Not always after the same number, so that the kills meet the writers in every state.
-        const enough = before + (100 + randomInt(50)) * Math.ceil(batch / 10);
-        const isTime = () => ledger.acknowledged.size >= enough && ledger.inFlight.size > 0;
-        await writers.until(isTime, `100 acknowledged creates since kill ${kills}`);
-        const inFlight = [...ledger.inFlight];
-        expect(await scene.service.end('SIGKILL')).toBe('SIGKILL');
-        await writers.until(() => ledger.inFlight.size === 0, 'an end of every create of the killed service');
-        if (inFlight.some((description) => ledger.unknown.get(description) === 'cut')) killsInFlight++;
-        await scene.restart();
-        await writers.acknowledge(1);
-      }
-      // The service was never unavailable, only gone.
-      expect(ledger.count('refused')).toBe(0);
-    });
-  }
+    (_what, areKeyed, batch) =>
+      underWrites({ database: postgres, areKeyed, batch }, async (scene) => {
+        const { writers, ledger } = scene;
+        let [kills, killsInFlight] = [0, 0];
+        // A request in flight may be answered at the moment of the kill: such a kill is repeated, and does not count.
+        for (; killsInFlight < KILLS; kills++) {
+          const before = ledger.acknowledged.size;
+          // Not always after the same number, so that the kills meet the writers in every state.
+          const enough = before + (100 + randomInt(50)) * Math.ceil(batch / 10);
+          const isTime = () => ledger.acknowledged.size >= enough && ledger.inFlight.size > 0;
+          await writers.until(isTime, `100 acknowledged creates since kill ${kills}`);
+          const inFlight = [...ledger.inFlight];
+          expect(await scene.service.end('SIGKILL')).toBe('SIGKILL');
+          await writers.until(
+            () => ledger.inFlight.size === 0,
+            'an end of every create of the killed service',
+          );
+          if (inFlight.some((description) => ledger.unknown.get(description) === 'cut')) killsInFlight++;
+          await scene.restart();
+          await writers.acknowledge(1);
+        }
+        // The service was never unavailable, only gone.
+        expect(ledger.count('refused')).toBe(0);
+      }),
+  );
 });
 
 const COMMITS = timesOf(20, 1);
@@ -69,69 +70,47 @@ const LOSSES = [
   ['statement', 'reset', 'without a key', 1],
   ['answer', 'reset', 'with a key', 1],
   ['answer', 'silence', 'with a key', 1],
+  ['answer', 'a kill of the service', 'with a key', 1],
   ['statement', 'reset', 'with a key', 1],
   ['answer', 'reset', 'without a key', 20],
   ['answer', 'silence', 'with a key', 20],
   ['statement', 'reset', 'with a key', 20],
 ] as const;
 
-describe('a create whose commit is in flight', () => {
-  /** A service under writes whose connections lead through the proxy, and how many of some logs are in its table. */
-  async function onProxy(
-    options: { readonly areKeyed: boolean; readonly batch?: number },
-    act: (
-      scene: ServiceUnderWrites,
-      stored: (logs: readonly IntendedLog[]) => Promise<number>,
-    ) => Promise<void>,
-  ): Promise<void> {
+it.each(LOSSES)(
+  'a create is never answered 201 when the %s of its commit is lost by %s: %s; with a key it is then made exactly once: %s logs',
+  async (lost, by, key, batch) => {
     const readerUrl = await postgres.createDatabase();
-    const stored = async (logs: readonly IntendedLog[]) => {
+    const storedOf = async (logs: readonly IntendedLog[]) => {
       const descriptions = logs.map(({ description }) => description);
       const sql = 'select from time_logs where description = any ($1)';
       return (await queryOnce(readerUrl, sql, [descriptions])).length;
     };
-    const database = proxy.url(readerUrl);
-    await underWrites({ database, readerUrl, ...options }, (scene) => act(scene, stored));
-  }
-
-  it.each(LOSSES)(
-    'is answered 503, never 201, when the %s is lost by %s: %s; with a key it is then made exactly once: %s logs',
-    (lost, by, key, batch) =>
-      onProxy({ areKeyed: key === 'with a key', batch }, async ({ writers, ledger, service }, stored) => {
-        for (let round = 0; round < COMMITS; round++) {
-          const doomed = ledger.intendAll();
-          const isLost = proxy.lose(doomed[0].description, { lost, by } as Loss);
-          expect(await writers.record(...doomed)).toEqual({ kind: 'refused' });
-          await isLost;
-          expect(await stored(doomed)).toBe(lost === 'answer' ? batch : 0);
-          if (key === 'with a key') {
-            expect(await writers.record(...doomed)).toMatchObject({ kind: 'acknowledged' });
-            expect(await stored(doomed)).toBe(batch);
-          }
-          await writers.acknowledge(20);
-        }
-        expect(ledger.count('cut')).toBe(0);
-        expect(service.child.exitCode).toBeNull();
-      }),
-  );
-
-  it('is made exactly once when the service is killed before its answer, and it is sent again with its key', () =>
-    onProxy({ areKeyed: true }, async (scene, stored) => {
+    const isKeyed = key === 'with a key';
+    const isKill = by === 'a kill of the service';
+    const options = { database: proxy.url(readerUrl), readerUrl, areKeyed: isKeyed, batch };
+    await underWrites(options, async (scene) => {
       const { writers, ledger } = scene;
       for (let round = 0; round < COMMITS; round++) {
-        const doomed = ledger.intend();
-        const isLost = proxy.lose(doomed.description, { lost: 'answer', by: 'silence' });
-        const outcome = writers.record(doomed);
+        const doomed = ledger.intendAll();
+        const isLost = proxy.lose(doomed[0].description, { lost, by: isKill ? 'silence' : by } as Loss);
+        const outcome = writers.record(...doomed);
         await isLost;
-        await scene.service.end('SIGKILL');
-        expect(await outcome).toEqual({ kind: 'cut' });
-        expect(await stored([doomed])).toBe(1);
-        await scene.restart();
-        expect(await writers.record(doomed)).toMatchObject({ kind: 'acknowledged' });
-        expect(await stored([doomed])).toBe(1);
+        if (isKill) await scene.service.end('SIGKILL');
+        expect(await outcome).toEqual({ kind: isKill ? 'cut' : 'refused' });
+        expect(await storedOf(doomed)).toBe(lost === 'answer' ? batch : 0);
+        if (isKill) await scene.restart();
+        if (isKeyed) {
+          expect(await writers.record(...doomed)).toMatchObject({ kind: 'acknowledged' });
+          expect(await storedOf(doomed)).toBe(batch);
+        }
+        await writers.acknowledge(20);
       }
-    }));
-});
+      if (!isKill) expect(ledger.count('cut')).toBe(0);
+      expect(scene.service.child.exitCode).toBeNull();
+    });
+  },
+);
 
 const ROUNDS = timesOf(5, 1);
 const KILLS_OF_CORRECTIONS = timesOf(10, 2);
@@ -142,31 +121,24 @@ describe('a correction or deletion', () => {
   let url: string;
   /** Good for everything. One that the deployment declares cannot correct. */
   let token: string;
+  let port: string;
+  let client: TimeLogClient;
   let service: ServiceProcess;
 
   const start = async () => {
-    service = await serve(proxy.url(url));
+    service = await serve(proxy.url(url), { PORT: port });
   };
   beforeAll(async () => {
     url = await postgres.createDatabase();
-    await start();
+    await migrate({ url, migrations });
     token = await storeToken(url);
-    await service.end();
+    port = String(await unusedPort());
+    // A start may be slow where much else runs.
+    client = new TimeLogClient({ baseUrl: `http://127.0.0.1:${port}`, token, tries: 100, deadline: 60_000 });
   });
 
-  const kill = () => service.end('SIGKILL');
-  /** Finds the service at one name, as behind a balancer; its port is another one after each start. */
-  const client = () =>
-    new TimeLogClient({
-      baseUrl: 'http://service.example',
-      token,
-      fetch: (address, init) => fetch(address.replace('http://service.example', service.url), init),
-      // A start may be slow where much else runs.
-      tries: 100,
-      deadline: 60_000,
-    });
   const valuesOf = (description: string) => ({ projectId, duration: 1.5, description, date: '2026-01-31' });
-  const record = async () => (await client().record(valuesOf('recorded'))).id;
+  const record = async () => (await client.record(valuesOf('recorded'))).id;
   const send = (method: 'PUT' | 'DELETE', id: string, description?: string) =>
     ask(`${service.url}/api/v1/time-logs/${id}`, {
       token,
@@ -214,7 +186,6 @@ describe('a correction or deletion', () => {
 
   it(`is never lost once it is acknowledged, through ${KILLS_OF_CORRECTIONS} SIGKILLs of the service`, async () => {
     await start();
-    const patient = client();
     const ids = await Promise.all(Array.from({ length: 8 }, record));
     const [sent, acknowledged] = [new Map<string, string>(), new Map<string, string>()];
     const progress = new EventEmitter();
@@ -223,7 +194,7 @@ describe('a correction or deletion', () => {
       for (let number = 0; !isOver; number++) {
         const description = `${id} ${number}`;
         sent.set(id, description);
-        await patient.correct(id, valuesOf(description));
+        await client.correct(id, valuesOf(description));
         acknowledged.set(id, description);
         progress.emit('acknowledged');
       }
@@ -233,7 +204,7 @@ describe('a correction or deletion', () => {
     try {
       for (let kills = 0; kills < KILLS_OF_CORRECTIONS; kills++) {
         for (let number = 0; number < 50; number++) await once(progress, 'acknowledged');
-        await kill();
+        await service.end('SIGKILL');
         const before = ids.map((id) => [acknowledged.get(id), sent.get(id)]);
         for (const [index, id] of ids.entries()) await expectStored(id, ...before[index]!);
         await start();
@@ -245,8 +216,8 @@ describe('a correction or deletion', () => {
     for (const id of ids) await expectStored(id, acknowledged.get(id));
 
     // If a killed service has deleted a log, the retry of the client does not find it.
-    const deleting = Promise.all(ids.map((id) => patient.delete(id)));
-    await Promise.race([deleting, kill()]);
+    const deleting = Promise.all(ids.map((id) => client.delete(id)));
+    await Promise.race([deleting, service.end('SIGKILL')]);
     await start();
     await deleting;
     for (const id of ids) await expectStored(id, undefined);

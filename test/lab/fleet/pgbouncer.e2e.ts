@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { ask } from '../faults/support/ask.js';
-import { serve } from '../faults/support/serve.js';
+import { serve } from '../faults/support/service-under-writes.js';
 import { useCluster, useLossyProxy } from '../faults/support/use-cluster.js';
 import { runHere } from '../../support/service-here.js';
 import { useFolder } from '../../support/fixtures.js';

@@ -2,12 +2,7 @@ import { expect } from '@jest/globals';
 import { type Answer, send } from '../../../support/requests.js';
 import { TOKEN } from './service-under-writes.js';
 
-export interface TimedAnswer extends Answer {
-  /** Milliseconds. */
-  readonly took: number;
-}
-
-export interface Question {
+interface Question {
   readonly token?: string | undefined;
   /** Sent as JSON, by POST unless a method is given. */
   readonly body?: string;
@@ -18,15 +13,11 @@ export interface Question {
  * Sends one request, with the declared token unless another or `undefined` is given; checks the answer against the
  * contract.
  */
-export async function ask(url: string, question: Question = {}): Promise<TimedAnswer> {
-  const { token, body } = { token: TOKEN, ...question };
+export function ask(url: string, question: Question = {}): Promise<Answer> {
+  const { token, body, method = body === undefined ? 'GET' : 'POST' } = { token: TOKEN, ...question };
   const { port, pathname, search } = new URL(url);
   const headers = { authorization: token && `Bearer ${token}`, 'content-type': body && 'application/json' };
-  const method = question.method ?? (body === undefined ? 'GET' : 'POST');
-  const began = performance.now();
-  const target = { port: Number(port), token: TOKEN };
-  const answer = await send(target, pathname + search, { method, headers, body });
-  return { ...answer, took: performance.now() - began };
+  return send({ port: Number(port), token: TOKEN }, pathname + search, { method, headers, body });
 }
 
 /** Holds an answer to the promise for a database that is away: 503, when to come again, and the error body. */

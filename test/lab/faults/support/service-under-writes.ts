@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { afterEach, expect } from '@jest/globals';
 import type { PostgresCluster } from '../../../support/postgres-cluster.js';
 import { send, TIME_LOGS } from '../../../support/requests.js';
 import { type ServiceProcess, startService } from '../../../support/service-process.js';
@@ -6,10 +6,29 @@ import { audit } from './audit.js';
 import { Ledger } from './ledger.js';
 import { Writers } from './writers.js';
 
+type Environment = Readonly<Record<string, string>>;
+
 /** A token that the deployment declares: it is valid while the database is away. */
 export const TOKEN = 'a-token-that-the-deployment-declares';
 
-export interface UnderWritesOptions {
+const running: ServiceProcess[] = [];
+afterEach(() => Promise.all(running.splice(0).map((service) => service.end('SIGKILL'))));
+
+/** Starts the service with the declared token; it is killed after the test. */
+export async function serve(databaseUrl: string, env: Environment = {}): Promise<ServiceProcess> {
+  const service = await startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN, ...env });
+  running.push(service);
+  return service;
+}
+
+/** How many lines of what a service has printed match. */
+export function linesOf({ output }: Pick<ServiceProcess, 'output'>, pattern: RegExp): number {
+  return output()
+    .split('\n')
+    .filter((line) => pattern.test(line)).length;
+}
+
+interface UnderWritesOptions {
   /** A server, which gets a database for this; or how the service reaches its database. */
   readonly database: PostgresCluster | string;
   /** How the outside reader reaches it; by default the same. */
@@ -25,7 +44,7 @@ export interface UnderWritesOptions {
   /** How many logs each create has: more than one are a batch. */
   readonly batch?: number;
   /** Further variables of the service's environment. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Environment;
 }
 
 /** The compiled service with clients that write to it without a pause. */
@@ -61,7 +80,7 @@ export async function underWrites(
   const ledger = new Ledger(projects, batch);
   const writers = new Writers({ token: TOKEN, ledger, count: size, ...options });
   const start = async () => {
-    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN, ...env });
+    const service = await serve(url, env);
     writers.aim(service.port);
     return service;
   };

@@ -2,7 +2,9 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as TlsAgent, request as requestOverTls } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WAIT_LIMIT } from '../../../support/eventually.js';
+import { isDeepStrictEqual } from 'node:util';
+import { eventually } from '../../../support/eventually.js';
+import { parsed } from '../../../support/raw-http.js';
 import type { AnsweredLog, IntendedLog, Ledger, Outcome } from './ledger.js';
 
 /** The delay of a writer before it tries again: short, so that an outage meets many requests. */
@@ -27,8 +29,6 @@ export interface WritersOptions {
 /** Clients that create logs one after the other until they are stopped, and note the answers in the ledger. */
 export class Writers {
   private readonly agent: Agent | TlsAgent;
-  /** Each resolves its promise where its condition holds. */
-  private readonly waiters = new Set<() => void>();
   private writing: Promise<unknown> = Promise.resolve();
   private isWriting = false;
   private port = 0;
@@ -58,19 +58,9 @@ export class Writers {
     this.agent.destroy();
   }
 
-  /** Resolves in the very moment that an outcome has made the condition true. */
   async until(holds: () => boolean, what: string): Promise<void> {
-    if (holds()) return;
-    await new Promise<void>((resolve, reject) => {
-      const settle = (act: () => void) => {
-        clearTimeout(overdue);
-        this.waiters.delete(look);
-        act();
-      };
-      const look = () => holds() && settle(resolve);
-      const late = new Error(`not within ${WAIT_LIMIT} ms: ${what}`);
-      const overdue = setTimeout(() => settle(() => reject(late)), WAIT_LIMIT);
-      this.waiters.add(look);
+    await eventually(() => {
+      if (!holds()) throw new Error(what);
     });
   }
 
@@ -109,7 +99,6 @@ export class Writers {
     const outcomes = await this.send(logs);
     if (outcomes === undefined) ledger.inFlight.delete(logs[0].description);
     else for (const [index, log] of logs.entries()) ledger.settle(log, outcomes[index] ?? outcomes[0]);
-    for (const look of this.waiters) look();
     return outcomes?.[0];
   }
 
@@ -149,26 +138,14 @@ function outcomesOf(
   { statusCode, headers }: IncomingMessage,
   text: string,
 ): Outcomes {
-  if (statusCode === 201) {
-    const { success, data } = JSON.parse(text) as { success: boolean; data: AnsweredLog | AnsweredLog[] };
-    const answered = [data].flat();
-    const areSame = logs.every((log, index) => isSame(log, answered[index]));
-    if (success && areSame && answered.length === logs.length)
-      return answered.map((log) => ({ kind: 'acknowledged', log })) as unknown as Outcomes;
-  }
-  if (statusCode === 503 && /^[1-9]\d*$/.test(headers['retry-after'] ?? '') && isRefusal(text)) {
-    return [{ kind: 'refused' }];
-  }
+  const body = parsed(text) as { data?: AnsweredLog | AnsweredLog[]; message?: unknown } | undefined;
+  const answered = [body?.data ?? []].flat();
+  const intended = answered.map(({ id, createdAt, ...log }) => (id && createdAt ? log : undefined));
+  const isComplete = isDeepStrictEqual(body, { success: true, data: body?.data });
+  if (statusCode === 201 && isComplete && isDeepStrictEqual(intended, logs))
+    return answered.map((log) => ({ kind: 'acknowledged', log })) as unknown as Outcomes;
+  const refusal = { success: false, error: 'SERVICE_UNAVAILABLE', message: String(body?.message) };
+  const isInTime = /^[1-9]\d*$/.test(headers['retry-after'] ?? '');
+  if (statusCode === 503 && isInTime && isDeepStrictEqual(body, refusal)) return [{ kind: 'refused' }];
   return [{ kind: 'unexpected', what: `${statusCode} ${JSON.stringify(headers)} ${text}` }];
-}
-
-function isSame(log: IntendedLog, { id, createdAt, ...rest }: Partial<AnsweredLog> = {}): boolean {
-  const isNamed = id !== undefined && id !== '' && createdAt !== undefined && createdAt !== '';
-  return isNamed && Object.entries(log).every(([name, value]) => rest[name as keyof IntendedLog] === value);
-}
-
-function isRefusal(text: string): boolean {
-  const { success, error, message, ...rest } = JSON.parse(text) as Record<string, unknown>;
-  const isEmpty = Object.keys(rest).length === 0;
-  return success === false && error === 'SERVICE_UNAVAILABLE' && typeof message === 'string' && isEmpty;
 }
