@@ -4,13 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type NewTimeLog,
-  type RecordedTimeLog,
-  TimeLogClient,
-  TimeLogError,
-  type TimeLogEvent,
-} from '@time-logs/client';
+import { type NewTimeLog, type RecordedTimeLog, TimeLogClient, type TimeLogEvent } from '@time-logs/client';
+import { failure } from '../support/client.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { useTestApp } from '../support/test-app.js';
 import { environment } from '../support/environment.js';
@@ -33,12 +28,6 @@ const valuesOf = ({ etag, ...log }: RecordedTimeLog) => {
   return log;
 };
 const totalOf = async (projectId: string) => (await client.listPage({ projectId, limit: 1 })).meta.total;
-
-async function failure(call: Promise<unknown>): Promise<TimeLogError> {
-  const error = await call.catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(TimeLogError);
-  return error as TimeLogError;
-}
 
 describe('the client and the service', () => {
   it('agree on health', () => expect(client.health()).resolves.toBeUndefined());

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -11,6 +12,8 @@ import {
 } from '../../src/event-relay/index.js';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { timeLogEntities, timeLogMigrations, TimeLogService } from '../../src/time-log/index.js';
+import { eventually } from '../support/eventually.js';
+import { firstColumn } from '../support/postgres-cluster.js';
 
 /** An app of somebody else that records logs and relays their events into a sink of its own. */
 export interface RelayHost {
@@ -26,6 +29,13 @@ const POLL_MS = 30;
 
 export async function migrateForRelay(url: string): Promise<void> {
   await migrate({ url, migrations: [...timeLogMigrations, ...eventRelayMigrations] });
+}
+
+/** Resolves when an instance has renewed the lease of the relay. */
+export async function renewed(url: string): Promise<void> {
+  const until = () => firstColumn(url, 'select leased_until::text from time_log_relays');
+  const before = await until();
+  await eventually(async () => expect(await until()).not.toEqual(before));
 }
 
 export async function startRelayHost(url: string, sink: EventSink): Promise<RelayHost> {

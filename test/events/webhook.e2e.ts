@@ -5,9 +5,8 @@ import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.j
 import { WebhookSink } from '../../src/event-relay/sinks/webhook.sink.js';
 import { PrometheusMeter } from '../../src/metrics/time-log-metrics.js';
 import { eventually } from '../support/eventually.js';
-import { queryOnce } from '../support/postgres-cluster.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { type RelayHost, startRelayHost } from './relay-host.js';
+import { type RelayHost, renewed, startRelayHost } from './relay-host.js';
 import {
   accept,
   answer,
@@ -68,18 +67,6 @@ const metrics = () => {
   host.app.get(EventRelayMeasures).registerMetrics(new PrometheusMeter(registry));
   return registry.metrics();
 };
-const leasedUntil = async () => {
-  const [row] = await queryOnce<{ until: string }>(
-    database.url,
-    'select leased_until::text as until from time_log_relays',
-  );
-  return row?.until;
-};
-const renewed = async () => {
-  const until = await leasedUntil();
-  await eventually(async () => expect(await leasedUntil()).not.toBe(until));
-};
-
 describe('a webhook', () => {
   it('gets each event of the feed as a request of its own, in the order of its project', async () => {
     await start();
@@ -158,7 +145,7 @@ describe('a webhook', () => {
     receiver.behave = answer(503, { 'retry-after': '3600' });
     await record();
     await eventually(() => expect(receiver.attempts).toHaveLength(1));
-    for (let renewal = 0; renewal < 3; renewal++) await renewed();
+    for (let renewal = 0; renewal < 3; renewal++) await renewed(database.url);
     expect(receiver.attempts).toHaveLength(1);
   });
 
@@ -172,7 +159,7 @@ describe('a webhook', () => {
     await eventually(() => expect(reports).toHaveLength(1));
     for (let renewal = 0; renewal < 3; renewal++) {
       await record();
-      await renewed();
+      await renewed(database.url);
     }
     expect(await metrics()).toContain('\ntime_log_event_relay_stopped 1\n');
     expect([receiver.attempts.length, host.lines, reports]).toEqual([

@@ -1,19 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type NewTimeLog, TimeLogError } from './index.js';
+import { failure, FakeClock, NEW_LOG as LOG, RECORDED } from '../../../test/support/client.js';
 import { type MessageProxy, TimeLogMessageClient } from './messages.js';
-import type { Runtime } from './run-with-timeout.js';
 
-const LOG: NewTimeLog = {
-  projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-  duration: 1.5,
-  description: 'Wrote tests',
-  date: '2026-01-31',
-};
-const RECORDED = {
-  ...LOG,
-  id: '019c1363-4a3b-7245-b697-5dec9f548a52',
-  createdAt: '2026-01-31T09:30:00.123Z',
-};
 type Observer = Parameters<ReturnType<MessageProxy['send']>['subscribe']>[0];
 /** The reaction of the fake transport to a message. */
 type Reaction = (observer: Observer, data: object) => void;
@@ -33,12 +21,12 @@ const recorded = answered({ success: true, data: RECORDED });
 const silent: Reaction = () => undefined;
 const closed: Reaction = (observer) => observer.complete();
 
-/** A fake ClientProxy, whose clock advances only while nothing else can happen. */
+/** A fake ClientProxy. */
 class FakeTransport implements MessageProxy {
   readonly sent: { readonly pattern: string; readonly data: object }[] = [];
   /** The number of messages whose reply is awaited. */
   waiting = 0;
-  private time = 0;
+  readonly runtime = new FakeClock();
 
   constructor(private readonly answers: Reaction[]) {}
 
@@ -52,31 +40,11 @@ class FakeTransport implements MessageProxy {
       },
     };
   }
-
-  get runtime(): Omit<Runtime, 'fetch'> {
-    return {
-      now: () => this.time,
-      random: () => 0,
-      schedule: (callback, milliseconds) => {
-        const timer = setImmediate(() => {
-          this.time += milliseconds;
-          callback();
-        });
-        return () => clearImmediate(timer);
-      },
-    };
-  }
 }
 
 function clientOf(...answers: Reaction[]) {
   const proxy = new FakeTransport(answers);
   return { proxy, client: new TimeLogMessageClient({ proxy, token: 'secret' }, proxy.runtime) };
-}
-
-async function failure(call: Promise<unknown>): Promise<TimeLogError> {
-  const error = await call.catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(TimeLogError);
-  return error as TimeLogError;
 }
 
 describe('the client over messages', () => {
@@ -118,7 +86,7 @@ describe('the client over messages', () => {
 
   it('ends with the signal of the caller, and no longer waits for the reply', async () => {
     const proxy = new FakeTransport([silent]);
-    const stopped = { ...proxy.runtime, schedule: () => () => undefined };
+    const stopped = Object.assign(proxy.runtime, { schedule: () => () => undefined });
     const client = new TimeLogMessageClient({ proxy, token: 'secret' }, stopped);
     const controller = new AbortController();
     const call = failure(client.listPage({}, { signal: controller.signal }));
