@@ -272,8 +272,12 @@ export class Database extends MetricsSource implements BeforeApplicationShutdown
     this.busy.add(client);
     try {
       return await client.query({
-        ...{ text, rowMode, types, values: parameters, query_timeout: timeoutMs },
+        text,
+        rowMode,
+        types,
         name: this.prepares ? name : undefined,
+        values: parameters,
+        query_timeout: timeoutMs,
       });
     } catch (cause) {
       throw new QueryFailedError(text, undefined, cause as Error);

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
@@ -33,10 +33,7 @@ interface Reader {
 /** A log with an id of now, yesterday or tomorrow. */
 function newLog(): TimeLog {
   const shift = [0, 0, 0, -DAY, DAY][randomInt(5)]!;
-  const ids = new UuidV7TimeLogIds(
-    () => Date.now() + shift,
-    () => randomBytes(16),
-  );
+  const ids = new UuidV7TimeLogIds(() => Date.now() + shift);
   return TimeLog.of(values, ids.next());
 }
 

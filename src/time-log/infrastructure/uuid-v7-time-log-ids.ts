@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 
@@ -14,8 +14,8 @@ export class UuidV7TimeLogIds extends TimeLogIds {
   constructor(
     /** Returns the time in milliseconds since 1970. */
     private readonly now: () => number = () => Date.now(),
-    /** Returns 16 random bytes. */
-    private readonly random: () => Buffer = bufferedRandomBytes(),
+    /** Returns a UUID of version 4, whose first 8 and last 12 digits are random. */
+    private readonly random: () => string = randomUUID,
   ) {
     super();
   }
@@ -32,39 +32,20 @@ export class UuidV7TimeLogIds extends TimeLogIds {
           `the clock went back by ${Math.round(stepBack / 1_000)} s: ids and createdAt follow it`,
         );
       this.time = now;
-      // The highest of the 32 bits is 0, so the counter cannot overflow within a millisecond.
-      this.counter = random.readUInt32BE(6) >>> 1;
+      // The highest of the 26 bits is 0, so the counter cannot overflow while the time stands.
+      this.counter = Number.parseInt(random.slice(0, 8), 16) >>> 7;
     }
     return uuidV7(this.time, this.counter, random);
   }
 }
 
 /**
- * Returns a UUID of version 7 (RFC 9562, section 5.7) with a counter of 32 bits and 42 random bits.
+ * Returns a UUID of version 7 (RFC 9562, section 5.7) with a counter of 26 bits and the last 48 bits of a random UUID.
  * The package uuid has no CommonJS build, which Jest needs in many hosts.
  */
-function uuidV7(time: number, counter: number, random: Buffer): string {
-  const bytes = Buffer.from(random);
-  bytes.writeUIntBE(time, 0, 6);
-  bytes.writeUInt16BE(0x7000 | (counter >>> 20), 6);
-  bytes.writeUInt32BE(
-    (0x80000000 | ((counter & 0xfffff) << 10) | (random.readUInt16BE(10) & 0x3ff)) >>> 0,
-    8,
-  );
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
-
-/** Returns a source of 16 random bytes. It reads 4 KB at a time: a read for each id is slow. */
-function bufferedRandomBytes(): () => Buffer {
-  const buffer = Buffer.alloc(4_096);
-  let used = buffer.length;
-  return () => {
-    if (used === buffer.length) {
-      randomFillSync(buffer);
-      used = 0;
-    }
-    used += 16;
-    return buffer.subarray(used - 16, used);
-  };
+function uuidV7(time: number, counter: number, random: string): string {
+  const milliseconds = time.toString(16).padStart(12, '0');
+  const high = (0x7000 | (counter >>> 14)).toString(16);
+  const low = (0x8000 | (counter & 0x3fff)).toString(16);
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-${high}-${low}-${random.slice(24)}`;
 }
