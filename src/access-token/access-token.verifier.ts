@@ -41,7 +41,6 @@ export class AccessTokenVerifier extends CachedVerifier {
   /** The digests of tokens that were valid at their last lookup, whose next one does not wait for unknown tokens. */
   private readonly seen: LRUCache<string, true>;
   private readonly unknownLookups = new Limit(() => UNKNOWN_LOOKUPS, MAX_WAIT_MS);
-  private hits = 0;
   private misses = 0;
 
   constructor(
@@ -50,22 +49,16 @@ export class AccessTokenVerifier extends CachedVerifier {
     /** The maximum number of accepted and of refused tokens in memory. */
     capacity: number,
     /** Returns a monotonic time in milliseconds. */
-    now: () => number = () => performance.now(),
+    now?: () => number,
   ) {
     super(capacity, now);
     this.refused = new LRUCache({
       max: capacity,
       ttl: REFUSAL_LIFETIME_MS,
       ttlResolution: 0,
-      perf: { now },
+      perf: { now: this.elapsed },
     });
     this.seen = new LRUCache({ max: capacity });
-  }
-
-  override known(token: string): Caller | undefined {
-    const caller = super.known(token);
-    if (caller) this.hits++;
-    return caller;
   }
 
   /** The number of verifications in memory, and of hits and misses since the start. */

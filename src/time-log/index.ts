@@ -50,7 +50,6 @@ export { limitsOf, type TimeLogLimits } from './time-log.limits.js';
 export { timeLogMigrations } from './time-log.migrations.js';
 export { type EnabledRoutes } from './time-log.routes.js';
 export { TIME_LOG_OPTIONS, type TimeLogOptions, CORRECT, READ, WRITE } from './time-log.options.js';
-export { LargeLists } from './api/large-requests.js';
 export { criteriaOf, ListTimeLogsDto, TimeLogFilterDto } from './api/list-time-logs.dto.js';
-export { itemsResponse, logResponse } from './api/responses.js';
+export { itemsResponse, LargeLists, logResponse } from './api/responses.js';
 export { TimeLogDto, valuesOf } from './api/time-log.dto.js';

@@ -18,7 +18,8 @@ import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repo
 import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
-import { BatchTurns, LargeLists } from './api/large-requests.js';
+import { LargeLists } from './api/responses.js';
+import { BatchTurns } from './api/time-log.controllers.js';
 
 /**
  * The providers of time logs, totals, the feed and exports. They need a Database, TIME_LOG_OPTIONS and the providers of

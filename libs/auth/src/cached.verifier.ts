@@ -16,12 +16,14 @@ export interface Verification {
 export abstract class CachedVerifier extends TokenVerifier {
   private readonly callers: LRUCache<string, Caller>;
   private readonly pending = new Map<string, Promise<Caller | undefined>>();
+  /** The number of verifications from memory. */
+  protected hits = 0;
 
   constructor(
     /** The maximum number of cached tokens. */
     capacity: number,
     /** Returns a monotonic time in milliseconds. */
-    private readonly elapsed: () => number = () => performance.now(),
+    protected readonly elapsed: () => number = () => performance.now(),
   ) {
     super();
     // Texts are secrets, so they are forgotten as soon as they expire.
@@ -41,7 +43,9 @@ export abstract class CachedVerifier extends TokenVerifier {
 
   /** Returns the caller of a token that was verified in the last seconds. */
   known(token: string): Caller | undefined {
-    return this.callers.get(token);
+    const caller = this.callers.get(token);
+    if (caller) this.hits++;
+    return caller;
   }
 
   override verify(token: string): Promise<Caller | undefined> {

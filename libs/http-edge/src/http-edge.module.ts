@@ -5,7 +5,7 @@ import type { Application, NextFunction, Request, Response } from 'express';
 import { ErrorEnvelopeFilter } from '../../errors/src/index.js';
 import { Drainable } from '../../strict-request/src/index.js';
 import type { EdgeServer } from './edge.server.js';
-import { firstMiddleware } from './first-middleware.js';
+import { firstMiddleware } from './edge.adapter.js';
 import {
   ConfigurableModuleClass,
   type CorsOptions,

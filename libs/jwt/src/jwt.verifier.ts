@@ -56,7 +56,7 @@ export class JwtVerifier extends CachedVerifier {
     /** Returns the Unix time in milliseconds. The claims use this clock. */
     private readonly now: () => number = () => Date.now(),
     /** Returns the milliseconds of a monotonic clock, by which cached tokens expire. */
-    elapsed: () => number = () => performance.now(),
+    elapsed?: () => number,
   ) {
     super(capacity, elapsed);
   }

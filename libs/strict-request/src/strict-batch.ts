@@ -2,9 +2,8 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request } from 'express';
 import { batchError, type Fault, faultOf, faultsAt } from '../../errors/src/index.js';
-import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject } from './json-body.js';
+import { isJsonObject, MAX_JSON_DEPTH, receiveJsonObject, refuseQuery } from './strict-body.js';
 import { rulesOf } from '../../request-state/src/index.js';
-import { refuseQuery } from './strict-request.decorators.js';
 import {
   allFaultsOf,
   faultsIn,

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError, validationError } from '../../errors/src/index.js';
-import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
+import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './strict-body.js';
 import { rulesOf, stateOf } from '../../request-state/src/index.js';
 import {
   addValue,

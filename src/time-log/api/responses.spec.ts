@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { PageRequest, Period } from '../domain/time-log-query.js';
-import { locationOf, pageLinks, sendList } from './responses.js';
+import { pageLinks } from './list-time-logs.dto.js';
+import { LargeLists, locationOf, sendList } from './responses.js';
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { newGate } from '../../../test/support/gate.js';
-import { LargeLists } from './large-requests.js';
 
 /** Returns a response that takes everything. */
 const newResponse = () =>

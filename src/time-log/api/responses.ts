@@ -1,12 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { callerOf } from '../../../libs/auth/src/index.js';
+import { Limit } from '../../../libs/batching/src/index.js';
 import { withinDeadline } from '../../../libs/request-state/src/index.js';
 import { entityTagOf } from '../domain/fingerprints.js';
 import type { TimeLogItem, TimeLogItems } from '../domain/time-log-item.js';
-import type { PageRequest, TimeLogFilter } from '../domain/time-log-query.js';
+import type { PageRequest } from '../domain/time-log-query.js';
 import { createdAtOf, isoText, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';
-import type { LargeLists } from './large-requests.js';
+import { WAIT_SHARE } from '../time-log.limits.js';
 
 /** A log in a response: every field and `createdAt`. */
 export type TimeLogBody = StoredTimeLog & Pick<TimeLogItem, 'createdAt'>;
@@ -90,10 +91,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** The number of items of a piece, which take up to 5 milliseconds with the longest descriptions. */
 const ITEMS_PER_PIECE = 50;
 
-/**
- * Ends the response with JSON and all headers at once, without the Buffer that Express would copy it into. Completes
- * the given headers: V8 copies an object with `...` slowly.
- */
+/** Ends the response with JSON and all headers at once, without the Buffer that Express would copy it into. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -101,9 +99,8 @@ export function sendJson(
   headers: OutgoingHttpHeaders = {},
 ): void {
   const length = Buffer.byteLength(json);
-  headers['Content-Type'] ??= JSON_TYPE;
-  headers['Content-Length'] = length;
-  response.writeHead(status, headers);
+  const common: OutgoingHttpHeaders = { 'Content-Type': JSON_TYPE, 'Content-Length': length };
+  response.writeHead(status, Object.assign(common, headers));
   // Equal lengths mean that all characters are ASCII. latin1 has the same bytes and needs no encoder.
   response.end(json, length === json.length ? 'latin1' : 'utf8');
 }
@@ -115,8 +112,36 @@ export function sendLog(
   log: TimeLog,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  headers.ETag = entityTagOf(log);
-  sendJson(response, status, logJson(log), headers);
+  sendJson(response, status, logJson(log), Object.assign({ ETag: entityTagOf(log) }, headers));
+}
+
+/** The maximum number of items of a list that is not large. 100 of the longest descriptions are 2 MB. */
+const MAX_SMALL_LIST_ITEMS = 100;
+/** The same if logs have attributes. 20 of the largest are 1.3 MB. */
+const MAX_SMALL_LIST_ITEMS_WITH_ATTRIBUTES = 20;
+/** The number of large lists that are formed at a time: 1000 of the longest descriptions are 20 MB. */
+const CONCURRENT_LARGE_LISTS = 2;
+
+/** Limits the large lists that are formed at a time, for requests and messages together. */
+export class LargeLists {
+  private readonly limit: Limit;
+  private readonly maxSmallItems: number;
+
+  /** `deadline` is that of a request in milliseconds. */
+  constructor(deadline: number, haveAttributes: boolean) {
+    this.limit = new Limit(() => CONCURRENT_LARGE_LISTS, WAIT_SHARE * deadline);
+    this.maxSmallItems = haveAttributes ? MAX_SMALL_LIST_ITEMS_WITH_ATTRIBUTES : MAX_SMALL_LIST_ITEMS;
+  }
+
+  /** Returns whether a list with this maximum number of items is large. */
+  isLarge(limit: number): boolean {
+    return limit > this.maxSmallItems;
+  }
+
+  /** Forms a large list for a caller. Throws DomainError SERVICE_UNAVAILABLE if it waits too long. */
+  form<T>(caller: string | undefined, list: () => Promise<T>): Promise<T> {
+    return this.limit.run(caller, list);
+  }
 }
 
 /** A job that makes a list. */
@@ -163,52 +188,6 @@ async function piecesOf({ before, items, after }: JsonList): Promise<Buffer[]> {
     await nextIteration();
   }
   return [...pieces, Buffer.from(text + after)];
-}
-
-/** The filter of a list, or the filter and grouping of totals. */
-interface PageFilter extends TimeLogFilter {
-  readonly by?: string | undefined;
-}
-
-/** The maximum size of the header. Node.js takes at most 16 KiB of headers, and filters can be long texts. */
-const MAX_LENGTH = 15_500;
-/** The links that a header leaves out if it is too long, in this order. One alone always fits. */
-const LESS_NEEDED = ['first', 'last', 'prev'];
-
-/**
- * Returns the `Link` header (RFC 8288) with the first, previous, next and last page for the same
- * filter. Its targets are queries alone, because a proxy may have removed a prefix of the path.
- */
-export function pageLinks(
-  { projectIds, period, attributes = {}, by }: PageFilter,
-  page: PageRequest,
-  total: number,
-): string {
-  const last = Math.max(1, Math.ceil(total / page.limit));
-  let links: [relation: string, number: number][] = [['first', 1]];
-  if (page.number > 1) links.push(['prev', Math.min(page.number - 1, last)]);
-  if (page.number < last) links.push(['next', page.number + 1]);
-  links.push(['last', last]);
-
-  let filter = '';
-  const add = (name: string, value: string | undefined) => {
-    if (value !== undefined) filter += `${name}=${value}&`;
-  };
-  add('projectId', projectIds?.join());
-  add('from', period.from);
-  add('to', period.to);
-  for (const [name, value] of Object.entries(attributes))
-    add(`attributes.${name}`, encodeURIComponent(String(value)));
-  add('by', by);
-  const link = ([relation, number]: (typeof links)[number]) =>
-    `<?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`;
-  let header = links.map(link).join(', ');
-  for (const unneeded of LESS_NEEDED) {
-    if (header.length <= MAX_LENGTH || links.length === 1) break;
-    links = links.filter(([relation]) => relation !== unneeded);
-    header = links.map(link).join(', ');
-  }
-  return header;
 }
 
 /** Returns the `Location` of a log that a request has created, relative to the path of the request. */

@@ -1,6 +1,7 @@
 import { Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
+import { Limit } from '../../../libs/batching/src/index.js';
 import { withinDeadline, stateOf } from '../../../libs/request-state/src/index.js';
 import {
   MergePatch,
@@ -16,8 +17,7 @@ import { entityTagsIn } from '../domain/fingerprints.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import type { ChangeOptions } from '../application/change-options.js';
-import { BatchTurns, LargeLists } from './large-requests.js';
-import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
+import { criteriaOf, ListTimeLogsDto, pageLinks } from './list-time-logs.dto.js';
 import { patchedValues } from './patch-time-log.js';
 import {
   BATCH_SHAPE,
@@ -27,7 +27,7 @@ import {
   TimeLogDto,
   valuesOf,
 } from './time-log.dto.js';
-import { listJson, locationOf, logsJson, pageLinks, sendJson, sendList, sendLog } from './responses.js';
+import { LargeLists, listJson, locationOf, logsJson, sendJson, sendList, sendLog } from './responses.js';
 import { TimeLogRoutes } from './time-log-routes.decorator.js';
 
 /** Lists time logs. */
@@ -59,6 +59,17 @@ export class ListTimeLogsController {
 
 /** The header of an answer that the key has kept. */
 const REPLAYED = { 'Idempotency-Replayed': 'true' };
+
+/** The number of batches that are parsed at a time: one while another is stored. */
+const CONCURRENT_BATCHES = 2;
+
+/** Limits the batches of requests that are parsed and stored at a time. */
+export class BatchTurns extends Limit {
+  /** `deadline` is that of a request in milliseconds. */
+  constructor(deadline: number) {
+    super(() => CONCURRENT_BATCHES, deadline);
+  }
+}
 
 /** Records a time log, or several at once. */
 @TimeLogRoutes()
@@ -111,7 +122,7 @@ export class RecordTimeLogsController {
     });
     const { logs, isReplay } = await withinDeadline(request, recorded);
     if (!isReplay) state.change = { kind: 'record', id: logs[0]!.id, count: logs.length };
-    sendJson(response, 201, logsJson(logs), isReplay ? { ...REPLAYED } : {});
+    sendJson(response, 201, logsJson(logs), isReplay ? REPLAYED : {});
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { readQuery, refuseQuery } from './strict-request.decorators.js';
+import { refuseQuery } from './strict-body.js';
+import { readQuery } from './strict-query.js';
 
 describe('readQuery', () => {
   it.each<[string, object]>([

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { parseJson, receiveJsonObject } from './json-body.js';
+import { parseJson, receiveJsonObject } from './strict-body.js';
 
 const MARK = '\uFEFF';
 
