@@ -3,12 +3,7 @@ import { type Snapshot, TextStatement } from '../../database/index.js';
 import type { TimeLogAccess, TimeLogFilter } from '../../time-log/domain/time-log-query.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
-import {
-  collected,
-  projectsOf,
-  type MatchingLogs,
-  matchingLogs,
-} from '../../time-log/infrastructure/time-log-conditions.js';
+import { collected, projectsOf, matchingLogs } from '../../time-log/infrastructure/time-log-conditions.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log.entities.js';
 import { ExportRepository, type ExportRequest, type LogsOfMoment } from '../domain/export.repository.js';
 
@@ -102,7 +97,9 @@ export class TypeOrmExportRepository extends ExportRepository {
   ): AsyncGenerator<readonly TimeLog[], undefined> {
     const { rows } = this.logs;
     const matching = matchingLogs(filter, access);
-    const { source, parameters } = matching ? this.matchingSource(matching) : this.sourceOf(filter, access);
+    const { source, parameters } = matching
+      ? { ...matching, source: collected(this.logs.database.table(TimeLog), matching.condition) }
+      : this.sourceOf(filter, access);
     if (!matching) await snapshot.readByIndex();
     await snapshot.query(
       `declare logs no scroll cursor for select ${rows.selection('log')} from (${source}) log order by date, id`,
@@ -116,18 +113,11 @@ export class TypeOrmExportRepository extends ExportRepository {
     }
   }
 
-  /** Returns the SQL of logs that attributes select: they are collected first, and then sorted. */
-  private matchingSource({ condition, parameters }: MatchingLogs): Source {
-    return {
-      source: collected(this.logs.database.table(TimeLog), condition),
-      parameters,
-    };
-  }
-
-  /** Returns the SQL of the other logs. Indexes have their order: those of each project are merged. */
+  /** Returns the SQL of logs for any attributes. Indexes have their order: those of each project are merged. */
   private sourceOf(filter: TimeLogFilter, access: TimeLogAccess): Source {
     const { from = '0001-01-01', to = '9999-12-31' } = filter.period;
-    const projects = projectsOf(filter, access) && [...new Set(projectsOf(filter, access))];
+    const allowed = projectsOf(filter, access);
+    const projects = allowed && [...new Set(allowed)];
     const select = (condition: string) =>
       `select * from ${this.logs.database.table(TimeLog)} where ${condition} and date between $1 and $2`;
     const ofProject = (_project: string, index: number) => `(${select(`project_id = $${index + 3}::uuid`)})`;

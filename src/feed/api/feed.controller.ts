@@ -4,7 +4,7 @@ import { stateOf } from '../../../libs/request-state/src/index.js';
 import { Omittable, Rule, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import { DEFAULT_PAGE, pageLimitFault } from '../../time-log/domain/time-log-query.js';
-import { projectIdsFault, projectIdsOf } from '../../time-log/domain/time-log.rules.js';
+import { projectIdsFault, parseProjectIds } from '../../time-log/domain/time-log.rules.js';
 import { lastEventIdFault, type TimeLogEvent } from '../domain/time-log-event.js';
 import { LargeLists, sendList } from '../../time-log/api/responses.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.decorator.js';
@@ -50,7 +50,7 @@ export class FeedController {
     const { caller } = stateOf(request);
     const options = {
       caller,
-      projectIds: query.projectId === undefined ? undefined : projectIdsOf(query.projectId),
+      projectIds: query.projectId === undefined ? undefined : parseProjectIds(query.projectId),
     };
     await sendList(this.largeLists, request, response, {
       limit,

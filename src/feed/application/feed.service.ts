@@ -2,7 +2,7 @@ import { DomainError, throwFaults } from '../../../libs/errors/src/domain-error.
 import { AttributeRules } from '../../time-log/domain/attribute-rules.js';
 import { accessTo, type CallOptions } from '../../time-log/application/access.js';
 import { pageLimitFault } from '../../time-log/domain/time-log-query.js';
-import { projectIdsIn } from '../../time-log/domain/time-log.rules.js';
+import { requireProjectIds } from '../../time-log/domain/time-log.rules.js';
 import type { FeedPage, FeedRepository } from '../domain/feed.repository.js';
 import { lastEventIdFault, parseEventId, type TimeLogEvent } from '../domain/time-log-event.js';
 
@@ -59,7 +59,7 @@ function projectsOf(
   options: FeedOptions,
 ): readonly string[] | undefined {
   throwFaults([lastEventId === undefined ? undefined : lastEventIdFault(lastEventId), pageLimitFault(limit)]);
-  const projectIds = options.projectIds && projectIdsIn(options.projectIds);
+  const projectIds = options.projectIds && requireProjectIds(options.projectIds);
   if (options.caller?.attributes !== undefined) throw new DomainError('FORBIDDEN', BOUND_TO_ATTRIBUTES);
   const { projects } = accessTo(projectIds, options, NO_ATTRIBUTES);
   return projectIds ?? projects;

@@ -8,13 +8,11 @@ import {
 import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
 import { UUID_PATTERN } from '../../../libs/auth/src/project-ids.js';
 
-/** A regular expression for event ids: a position up to 2^63-1 and the id of a log. */
-const EVENT_ID_PATTERN = `(0|[1-9][0-9]{0,18})-${UUID_PATTERN}`;
-const EVENT_ID = new RegExp(`^${EVENT_ID_PATTERN}$`);
+/** The id of an event: a position up to 2^63-1 and the id of a log. */
+const EVENT_ID = new RegExp(`^(0|[1-9][0-9]{0,18})-${UUID_PATTERN}$`);
 const MAX_POSITION = 2n ** 63n - 1n;
-/** A regular expression for cursors in the feed of some projects that are not right after one of its events. */
-const OPAQUE_CURSOR_PATTERN = '[A-Za-z0-9_-]{64}';
-const OPAQUE_CURSOR = new RegExp(`^${OPAQUE_CURSOR_PATTERN}$`);
+/** A cursor in the feed of some projects that is not right after one of its events. */
+const OPAQUE_CURSOR = /^[A-Za-z0-9_-]{64}$/;
 
 /** The error for a cursor after which records of deletions were removed. */
 export const FEED_GONE: ErrorKind = {
@@ -60,11 +58,6 @@ export class TimeLogEvent {
   }
 }
 
-/** Returns whether a text is the id of an event. */
-export function isEventId(text: string): boolean {
-  return feedCursorFrom(text) !== undefined;
-}
-
 /** Returns the fault of a malformed `lastEventId`, or undefined. */
 export function lastEventIdFault(value: unknown): Fault | undefined {
   const isCursor = typeof value === 'string' && (feedCursorFrom(value) ?? OPAQUE_CURSOR.test(value));
@@ -82,7 +75,8 @@ export function parseEventId(eventId: string): FeedCursor {
   throw fault ? validationError([fault]) : new DomainError(FEED_GONE);
 }
 
-function feedCursorFrom(text: string): FeedCursor | undefined {
+/** Returns the cursor after the event with an id, or undefined for another text. */
+export function feedCursorFrom(text: string): FeedCursor | undefined {
   const [, position] = EVENT_ID.exec(text) ?? [];
   if (position === undefined || BigInt(position) > MAX_POSITION) return undefined;
   return { position, logId: text.slice(position.length + 1) };

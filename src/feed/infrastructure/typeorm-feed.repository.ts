@@ -4,13 +4,7 @@ import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log.entities.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
 import { type Backlog, type FeedPage, FeedRepository } from '../domain/feed.repository.js';
-import {
-  FEED_GONE,
-  type FeedCursor,
-  isEventId,
-  parseEventId,
-  TimeLogEvent,
-} from '../domain/time-log-event.js';
+import { FEED_GONE, type FeedCursor, feedCursorFrom, TimeLogEvent } from '../domain/time-log-event.js';
 import { openCursor, sealCursor, type StoredCursor } from './cursor-token.js';
 
 /** The SQLSTATE for a cursor after which records of deletions were removed. */
@@ -44,7 +38,7 @@ export class TypeOrmFeedRepository extends FeedRepository {
 
   override async eventsAfter(cursor: FeedCursor | undefined, limit: number): Promise<TimeLogEvent[]> {
     // The rows and the horizon must come from one snapshot, so this is one statement.
-    this.events ??= this.statement(EVENT_COLUMNS, this.routine);
+    this.events ??= this.statement(EVENT_COLUMNS, 'time_log_events', '$1, $2, $3');
     const rows = await this.logs.database
       .query(this.events, [cursor?.position, cursor?.logId, limit])
       .catch(throwGone);
@@ -56,8 +50,13 @@ export class TypeOrmFeedRepository extends FeedRepository {
     cursor: string | undefined,
     limit: number,
   ): Promise<FeedPage> {
-    this.projectEvents ??= this.statement([...CURSOR_COLUMNS, ...EVENT_COLUMNS], this.projectRoutine);
-    const values = await this.projectValues(projectIds, cursor, limit);
+    this.projectEvents ??= this.statement(
+      [...CURSOR_COLUMNS, ...EVENT_COLUMNS],
+      'time_log_project_events',
+      '$1, $2, $3, $4, $5, $6',
+    );
+    const start = cursor === undefined ? undefined : await this.storedCursor(cursor);
+    const values = [projectIds, start?.mark, start?.position, start?.logId, limit, this.maxLookedEvents];
     const rows = await this.logs.database.query(this.projectEvents, values).catch(throwGone);
     // There are no rows if the cursor is ahead of what this server can return.
     if (rows.length === 0) return { events: [], next: cursor, isLast: true };
@@ -78,18 +77,8 @@ export class TypeOrmFeedRepository extends FeedRepository {
     return { events, next, isLast };
   }
 
-  private async projectValues(
-    projectIds: readonly string[],
-    cursor: string | undefined,
-    limit: number,
-  ): Promise<unknown[]> {
-    const start = cursor === undefined ? undefined : await this.storedCursor(cursor);
-    return [projectIds, start?.mark, start?.position, start?.logId, limit, this.maxLookedEvents];
-  }
-
   private async storedCursor(cursor: string): Promise<FeedCursor & Partial<StoredCursor>> {
-    if (isEventId(cursor)) return parseEventId(cursor);
-    const stored = openCursor(await this.cursorKey(), cursor);
+    const stored = feedCursorFrom(cursor) ?? openCursor(await this.cursorKey(), cursor);
     // A restored database has another key.
     if (stored === undefined) throw new DomainError(FEED_GONE);
     return stored;
@@ -104,9 +93,11 @@ export class TypeOrmFeedRepository extends FeedRepository {
     );
   }
 
-  private statement(columns: readonly string[], routine: string): PreparedStatement {
+  private statement(columns: readonly string[], routine: string, parameters: string): PreparedStatement {
     const names = columns.map((column, index) => `${column} as event_${index}`).join();
-    return new PreparedStatement(`select ${this.logs.rows.selection('log')}, ${names} from ${routine}`);
+    return new PreparedStatement(
+      `select ${this.logs.rows.selection('log')}, ${names} from ${this.logs.database.routine(routine)}(${parameters})`,
+    );
   }
 
   private eventOf(row: TextRow): TimeLogEvent {
@@ -117,14 +108,6 @@ export class TypeOrmFeedRepository extends FeedRepository {
       log,
       milliseconds == null ? undefined : new Date(Number(milliseconds)),
     );
-  }
-
-  private get routine(): string {
-    return `${this.logs.database.routine('time_log_events')}($1, $2, $3)`;
-  }
-
-  private get projectRoutine(): string {
-    return `${this.logs.database.routine('time_log_project_events')}($1, $2, $3, $4, $5, $6)`;
   }
 
   override async backlog(cursor: FeedCursor, limit: number): Promise<Backlog> {

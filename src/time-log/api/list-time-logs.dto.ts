@@ -10,7 +10,7 @@ import {
   type TimeLogFilter,
 } from '../domain/time-log-query.js';
 import type { AttributeValues } from '../domain/attribute-rules.js';
-import { projectIdsFault, projectIdsOf } from '../domain/time-log.rules.js';
+import { projectIdsFault, parseProjectIds } from '../domain/time-log.rules.js';
 
 /** The filter of a query, as text. Error messages follow the order of these fields. */
 export class TimeLogFilterDto {
@@ -54,7 +54,7 @@ export function criteriaOf(query: ListTimeLogsDto): ListCriteria {
 /** Returns the filter of a valid query. */
 export function filterIn({ projectId, from, to, attributes }: TimeLogFilterDto): TimeLogFilter {
   return {
-    projectIds: projectId === undefined ? undefined : projectIdsOf(projectId),
+    projectIds: projectId === undefined ? undefined : parseProjectIds(projectId),
     period: Period.of(from, to),
     attributes: attributes?.(),
   };

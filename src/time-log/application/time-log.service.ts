@@ -19,12 +19,7 @@ import {
   VERSION_EXCLUDED,
 } from '../domain/time-log.repository.js';
 import { ANY_VERSION, fingerprintOf, fingerprintOfAll, isVersionIn } from '../domain/fingerprints.js';
-import {
-  type IdempotencyKey,
-  type RequestKey,
-  requestKeyOf,
-  requireIdempotencyKey,
-} from '../domain/idempotency-key.js';
+import { type IdempotencyKey, type RequestKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import { logIdOf } from '../domain/time-log.rules.js';
@@ -82,8 +77,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<{ readonly log: TimeLog<A>; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
     const created = await this.newLog(values, options);
-    const requestKey = requestKeyOf(key, fingerprintOf(created.input));
-    const { logs, isReplay } = await this.store([created], options, requestKey);
+    const fingerprint = fingerprintOf(created.input);
+    const { logs, isReplay } = await this.store([created], options, { ...key, fingerprint });
     return { log: logs[0] as TimeLog<A>, isReplay };
   }
 
@@ -107,8 +102,8 @@ export class TimeLogService<A extends Attributes = Attributes, Sent extends Attr
   ): Promise<{ readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
     const created = await this.newLogs(values, options);
-    const requestKey = requestKeyOf(key, fingerprintOfAll(created.map(({ input }) => input)));
-    const recorded = await this.store(created, options, requestKey);
+    const fingerprint = fingerprintOfAll(created.map(({ input }) => input));
+    const recorded = await this.store(created, options, { ...key, fingerprint });
     return recorded as { readonly logs: readonly TimeLog<A>[]; readonly isReplay: boolean };
   }
 

@@ -34,11 +34,6 @@ export interface RequestKey extends IdempotencyKey {
   readonly fingerprint: string;
 }
 
-/** Returns a key with the fingerprint of the values that were sent with it. */
-export function requestKeyOf({ caller, text }: IdempotencyKey, fingerprint: string): RequestKey {
-  return { caller, text, fingerprint };
-}
-
 /** Returns a text that is different for each key of each caller. */
 export function mapKeyOf({ caller, text }: IdempotencyKey): string {
   return JSON.stringify([caller, text]);
@@ -61,11 +56,8 @@ export function idempotencyKeyOf(caller: string | undefined, text: string): Idem
 }
 
 /** Throws DomainError VALIDATION_ERROR if the code of a host passes an invalid key. */
-export function requireIdempotencyKey(key: unknown): void {
-  // Reading `caller` of a function throws.
-  const members: object = typeof key === 'object' && key !== null ? key : {};
-  const { caller, text } = members as Partial<Record<keyof IdempotencyKey, unknown>>;
-  if (typeof caller !== 'string' || caller === '') throw validationError([CALLER_ID_REQUIRED]);
+export function requireIdempotencyKey({ caller, text }: IdempotencyKey): void {
+  if (!caller) throw validationError([CALLER_ID_REQUIRED]);
   const fault = textFault(caller);
   if (fault !== undefined) throwFaults([faultOf(NAME, caller, 'caller', `has a caller whose id ${fault}`)]);
   throwFaults([idempotencyKeyFault(text)]);

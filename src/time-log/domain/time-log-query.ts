@@ -5,7 +5,7 @@ import {
   type AttributeValues,
   type MatchedValues,
 } from './attribute-rules.js';
-import { type CalendarDate, isCalendarDate, projectIdsIn } from './time-log.rules.js';
+import { type CalendarDate, isCalendarDate, requireProjectIds } from './time-log.rules.js';
 
 /** A filter for logs: all or those of some projects, within a period of days. */
 export interface TimeLogFilter {
@@ -41,7 +41,7 @@ export function filterOf(
   throwFaults(known.filterFaults(attributes));
   const days = period instanceof Period ? period : Period.of(period.from, period.to);
   const matched = attributes && matchedValues(attributes, known.filters);
-  return { projectIds: projectIds && projectIdsIn(projectIds), period: days, attributes: matched };
+  return { projectIds: projectIds && requireProjectIds(projectIds), period: days, attributes: matched };
 }
 
 /** Returns the values that logs must have: an array must contain the text. */

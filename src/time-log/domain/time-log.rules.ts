@@ -27,16 +27,16 @@ export function projectIdsFault(value: unknown): Fault | undefined {
 }
 
 /** Returns the different projects of a valid text, in lower case. */
-export function projectIdsOf(text: string): readonly string[] {
+export function parseProjectIds(text: string): readonly string[] {
   return [...new Set(text.toLowerCase().split(','))];
 }
 
-/** Does the same for a list, which may be empty. Throws DomainError VALIDATION_ERROR. */
-export function projectIdsIn(ids: readonly string[]): readonly string[] {
+/** Returns those of a list, which may be empty. Throws DomainError VALIDATION_ERROR unless it is valid. */
+export function requireProjectIds(ids: readonly string[]): readonly string[] {
   if (ids.length === 0) return ids;
   const text = ids.join();
   throwFaults([projectIdsFault(text)]);
-  return projectIdsOf(text);
+  return parseProjectIds(text);
 }
 
 /** Returns the id of a log in lower case. Throws DomainError VALIDATION_ERROR unless it is a UUID. */

@@ -32,16 +32,16 @@ export class CostlyReads {
     this.reads = new Limit(size, WAIT_SHARE * deadlineMs);
   }
 
-  /** Settles like the read. Throws DomainError SERVICE_UNAVAILABLE if one that is not cheap waits too long. */
-  run<T>(isCheap: boolean, callerId: string | undefined, read: () => Promise<T>): Promise<T> {
-    return isCheap ? read() : this.reads.run(callerId, read);
+  /** Settles like the read. Throws DomainError SERVICE_UNAVAILABLE if it waits too long. */
+  run<T>(callerId: string | undefined, read: () => Promise<T>): Promise<T> {
+    return this.reads.run(callerId, read);
   }
 
   /** Runs a statement that reads all matching logs. Throws DomainError SERVICE_UNAVAILABLE if it takes too long. */
   query(callerId: string | undefined, sql: string, parameters: readonly unknown[]): Promise<TextRow[]> {
     const restMs = restOf(this.limit.timeoutMs);
     // Not prepared: the best index depends on the values.
-    return this.reads.run(callerId, () =>
+    return this.run(callerId, () =>
       this.database.query(new TextStatement(sql), parameters, { ...this.limit, timeoutMs: restMs() }),
     );
   }

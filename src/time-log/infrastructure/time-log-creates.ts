@@ -92,7 +92,7 @@ export class TimeLogCreates {
     key: RequestKey,
     statements: Statements = this.database,
   ): Promise<readonly AnsweredLog[] | undefined> {
-    const outcome = answerOf(key, await this.find([key], statements));
+    const outcome = replayOf(key, await this.find([key], statements));
     if (outcome instanceof Error) throw outcome;
     return outcome?.logs;
   }
@@ -160,7 +160,7 @@ export class TimeLogCreates {
     // A separate statement, since the snapshot of the insert lacks concurrent commits.
     const known = others.length > 0 ? await this.find(others, statements) : new Map<string, StoredKey>();
     return creates.map((create) =>
-      stored.has(create) ? { isReplay: false, logs: create.logs } : answerOf(create.key, known),
+      stored.has(create) ? { isReplay: false, logs: create.logs } : replayOf(create.key, known),
     );
   }
 
@@ -172,7 +172,7 @@ export class TimeLogCreates {
         where created_at >= now() - ${this.keyLifetime}`,
       [keys.map(({ caller }) => caller), keys.map(({ text }) => text)],
     );
-    return new Map(rows.map((row) => [mapKeyOf(row), { ...row, logs: answerIn(row.logs) }]));
+    return new Map(rows.map((row) => [mapKeyOf(row), { ...row, logs: answeredLogs(row.logs) }]));
   }
 
   /** Throws the caller's error for a failed insert. */
@@ -233,13 +233,14 @@ function answerText(logs: readonly TimeLog[]): string {
   return JSON.stringify(logs.map((log: StoredTimeLog) => ({ ...log })));
 }
 
-function answerIn(text: string): AnsweredLog[] {
+/** Returns the logs of such a text; keys of version 0.3 have only ids. */
+function answeredLogs(text: string): AnsweredLog[] {
   const logs = JSON.parse(text) as (StoredTimeLog | string)[];
   return logs.map((log) => (typeof log === 'string' ? { id: log } : log));
 }
 
 /** Returns the logs of a stored key, or an error if it was used with other values. */
-function answerOf(key: RequestKey, stored: ReadonlyMap<string, StoredKey>): Outcome | Error {
+function replayOf(key: RequestKey, stored: ReadonlyMap<string, StoredKey>): Outcome | Error {
   const known = stored.get(mapKeyOf(key));
   if (known === undefined) return undefined;
   if (known.fingerprint === key.fingerprint) return { isReplay: true, logs: known.logs };

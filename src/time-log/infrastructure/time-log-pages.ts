@@ -17,8 +17,6 @@ import type { TimeLogSweep } from './time-log-sweep.js';
 /** The end of all places: no UUIDv7 is as great. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-type PageQuery = Parameters<TimeLogRepository['find']>;
-
 /** Reads pages of logs. Pages far from the first one, of several projects, and with attributes are costly. */
 export class TimeLogPages {
   private readonly statements: Partial<Record<ReadFields, PreparedStatement>> = {};
@@ -33,18 +31,25 @@ export class TimeLogPages {
   /** Returns the rows of a page, and the number of matching logs. */
   async read(
     fields: ReadFields,
-    ...query: PageQuery
+    ...[filter, page, access, callerId]: Parameters<TimeLogRepository['find']>
   ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
-    const [filter, page, access, callerId] = query;
     const matching = matchingLogs(filter, access);
     if (matching) return this.readMatching(fields, matching, page, callerId);
     // A single statement reads page and total from one snapshot. The first row has only the total.
     const statement = (this.statements[fields] ??= new PreparedStatement(
-      `select ${this.rows.selection('log', fields)}, total from ${this.routine}`,
+      `select ${this.rows.selection('log', fields)}, total from ${this.database.routine('page_time_logs')}($1, $2, $3, $4, $5)`,
     ));
     // Fold also if the read fails: too many unfolded changes may be the cause.
     this.sweep.begin();
-    const [first, ...rows] = await this.run(query, (values) => this.database.query(statement, values));
+    const projects = projectsOf(filter, access);
+    const { period } = filter;
+    const lists = projects?.length ?? 1;
+    const isNear = lists * (Number(page.offset) + page.limit) <= CHEAP_READ.logs;
+    // A page of one list skips at most half of its fullest day, and needs few counts.
+    const isCheap = isNear && (lists === 1 || maxMonthRows(projects, period) <= CHEAP_READ.monthRows);
+    const values = [projects, period.from, period.to, String(page.offset), page.limit];
+    const read = () => this.database.query(statement, values);
+    const [first, ...rows] = await (isCheap ? read() : this.costlyReads.run(callerId, read));
     return { rows, total: Number(first!.at(-1)) };
   }
 
@@ -103,23 +108,5 @@ export class TimeLogPages {
       parameters,
     );
     return { rows: rows.filter(([id]) => id !== null), total: Number(rows[0]!.at(-1)) };
-  }
-
-  private run<T>(
-    [filter, page, access, callerId]: PageQuery,
-    read: (values: readonly unknown[]) => Promise<T>,
-  ): Promise<T> {
-    const projects = projectsOf(filter, access);
-    const { period } = filter;
-    const values = [projects, period.from, period.to, String(page.offset), page.limit];
-    const lists = projects?.length ?? 1;
-    const isNear = lists * (Number(page.offset) + page.limit) <= CHEAP_READ.logs;
-    // A page of one list skips at most half of its fullest day, and needs few counts.
-    const isCheap = isNear && (lists === 1 || maxMonthRows(projects, period) <= CHEAP_READ.monthRows);
-    return this.costlyReads.run(isCheap, callerId, () => read(values));
-  }
-
-  private get routine(): string {
-    return `${this.database.routine('page_time_logs')}($1, $2, $3, $4, $5)`;
   }
 }

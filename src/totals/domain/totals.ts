@@ -86,8 +86,8 @@ export interface Totals {
   /** The sum of all matching logs. */
   readonly whole: Sum;
   /**
-   * The groups of the page, none of them empty: projects and values by sum, the largest first; periods newest first,
-   * those of each project by its id, those of each value by the value. Null comes last.
+   * The groups of the page, none of them empty: projects and values by sum, the largest first, then by id or value;
+   * periods newest first, those of each project by its id, those of each value by the value. Null comes last.
    */
   readonly groups: readonly GroupSum[];
   /** The number of groups on all pages; 0 without a grouping. */
@@ -98,11 +98,8 @@ export interface Totals {
 export abstract class TotalsRepository {
   /**
    * Returns the number of matching logs and the exact sum of their durations, in total and for each group
-   * of the page. Projects are ordered by their sums, the largest first, then by id; periods newest first;
-   * groups by project and period by the id of the project, then newest first.
-   * Values of `attribute`, by which the grouping groups, are ordered like projects, and null comes last.
-   * `callerId` is the id of the client: limits are shared among callers. Throws DomainError
-   * SERVICE_UNAVAILABLE.
+   * of the page. `attribute` is the one by which the grouping groups. `callerId` is the id of the client: limits are
+   * shared among callers. Throws DomainError SERVICE_UNAVAILABLE.
    */
   abstract totals(
     filter: TimeLogFilter,

@@ -59,7 +59,7 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     const { offset, limit } = page;
     const parameters = [projects, period.from, period.to];
     const run = (isCheap: boolean, ...sum: Parameters<typeof this.read>) =>
-      this.logs.costlyReads.run(isCheap, callerId, () => this.read(...sum));
+      isCheap ? this.read(...sum) : this.logs.costlyReads.run(callerId, () => this.read(...sum));
     // The number of all projects is unknown.
     const isUnbounded = projects === null && grouping?.startsWith('project');
     const rows = isUnbounded ? Infinity : maxMonthRows(projects, period);
