@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm, writeFile } from 'node:fs/promises';
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
+import { useFolder } from '../../test/support/fixtures.js';
 import { ensureFirstToken } from './first-token.js';
 import { AccessToken, digestOf, newToken } from './access-token.js';
 
@@ -27,38 +26,25 @@ class InMemoryTokens {
   }
 }
 
-let directory: string;
-let file: string;
-let tokens: InMemoryTokens;
-let warnings: unknown[];
+const inFolder = useFolder('time-logs-first-token-');
+afterEach(() => void Logger.overrideLogger(false));
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'time-logs-first-token-'));
-  file = join(directory, 'access-token');
-  tokens = new InMemoryTokens();
-  warnings = [];
+it('ensureFirstToken says what to do if its file is missing or another one, unless it was revoked', async () => {
+  const [file, tokens] = [inFolder('access-token'), new InMemoryTokens()];
+  const warnings: unknown[] = [];
   const ignore = () => undefined;
-  const warn = (message: unknown) => void warnings.push(message);
-  Logger.overrideLogger({ log: ignore, error: ignore, warn });
-});
-afterEach(async () => {
-  Logger.overrideLogger(false);
-  await rm(directory, { recursive: true });
-});
-
-describe('ensureFirstToken', () => {
-  it('says what to do if its file is missing or another one, as after a restore, unless it was revoked', async () => {
-    await ensureFirstToken(tokens, file, SCOPES);
-    await rm(file);
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
-    expect(warnings).toEqual([
-      `the first token in ${file} is missing (backups do not contain it): copy the right file there, or make a token with npm run --silent token -- create --name NAME`,
-    ]);
-    await writeFile(file, `${newToken()}\n`);
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
-    expect(warnings[1]).toMatch(/^the first token in .* is not valid in this database: copy the right file/);
-    Object.assign((await tokens.list())[0]!, { revokedAt: new Date() });
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
-    expect(warnings).toHaveLength(2);
-  });
+  Logger.overrideLogger({ log: ignore, error: ignore, warn: (line) => warnings.push(line) });
+  await ensureFirstToken(tokens, file, SCOPES);
+  // As after a restore.
+  await rm(file);
+  expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
+  expect(warnings).toEqual([
+    `the first token in ${file} is missing (backups do not contain it): copy the right file there, or make a token with npm run --silent token -- create --name NAME`,
+  ]);
+  await writeFile(file, `${newToken()}\n`);
+  expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
+  expect(warnings[1]).toMatch(/^the first token in .* is not valid in this database: copy the right file/);
+  Object.assign((await tokens.list())[0]!, { revokedAt: new Date() });
+  expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
+  expect(warnings).toHaveLength(2);
 });

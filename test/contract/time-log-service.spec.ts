@@ -101,24 +101,16 @@ describe('TimeLogService', () => {
     expect(after).toHaveBeenCalledTimes(4);
   });
 
-  describe('with attributes that are checked', () => {
+  it('checks the attributes that a patch changes, and removes those that it leaves out', async () => {
     const attributes = { ticket: 'OPS-1' };
-    const NONE = 'unknown field: attributes';
-    let log: TimeLog;
-    beforeEach(async () => {
-      log = TimeLog.of({ ...values, attributes }, ids.next());
-      await repository.record([log]);
-    });
-
-    it('checks those that a patch changes, and removes those that it leaves out', async () => {
-      const patch = (change: (stored: TimeLog) => TimeLogValues) => service.patch(log.id, change);
-      const patched = await patch((stored) => ({ ...normalizedValues(stored), duration: 3 }));
-      expect(patched).toEqual(TimeLog.of({ ...values, attributes, duration: 3 }, log.id));
-      await expect(
-        patch((stored) => ({ ...normalizedValues(stored), attributes: { ...attributes } })),
-      ).rejects.toThrow(NONE);
-      expect(await patch(() => values)).toEqual(TimeLog.of(values, log.id));
-    });
+    const log = TimeLog.of({ ...values, attributes }, ids.next());
+    await repository.record([log]);
+    const patch = (change: (stored: TimeLog) => TimeLogValues) => service.patch(log.id, change);
+    const patched = await patch((stored) => ({ ...normalizedValues(stored), duration: 3 }));
+    expect(patched).toEqual(TimeLog.of({ ...values, attributes, duration: 3 }, log.id));
+    const unchecked = patch((stored) => ({ ...normalizedValues(stored), attributes: { ...attributes } }));
+    await expect(unchecked).rejects.toThrow('unknown field: attributes');
+    expect(await patch(() => values)).toEqual(TimeLog.of(values, log.id));
   });
 
   it.each([

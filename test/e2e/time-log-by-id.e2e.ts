@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { eventually } from '../support/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { DataSource } from 'typeorm';
 import {
@@ -21,6 +20,7 @@ import {
   type Sending,
   TIME_LOGS,
 } from '../support/requests.js';
+import { untilWaiting } from '../support/storage.js';
 import { useTestApp } from '../support/test-app.js';
 import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
 
@@ -91,12 +91,7 @@ it('corrections and deletions that wait for rows, which SQL holds, leave creates
     await holder.query('select from time_logs where id = any($1) for update', [logs.map(({ id }) => id)]);
     const changes = logs.map(({ id }, index) => (index % 2 ? correct(app, id, OTHER) : remove(app, id)));
     const again = Array.from({ length: 24 }, () => correct(app, logs[1]!.id, OTHER));
-    await eventually(async () => {
-      const waiting = await sql.query<unknown[]>(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      expect(waiting.length).toBeGreaterThan(1);
-    });
+    await untilWaiting(sql, 2);
     for (let turn = 0; turn < 3; turn++) {
       expect((await create(app)).status).toBe(201);
       expect((await list(app)).status).toBe(200);

@@ -11,8 +11,8 @@ import {
 import { TIME_LOG_CHANGED } from '../../src/time-log/domain/time-log.repository.js';
 import { TimeLogService, type TimeLogValues } from '../../src/time-log/index.js';
 import { DomainError } from '../../libs/errors/src/index.js';
-import { eventually } from '../support/eventually.js';
 import { LOG, refusal } from '../support/requests.js';
+import { untilWaiting } from '../support/storage.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
 const CALLER = { id: 'ada', scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'] };
@@ -324,9 +324,7 @@ describe('the hooks of a host', () => {
       const [deletion] = await app.get(DataSource).transaction(async (manager) => {
         await manager.query('insert into notes values ($1)', [id]);
         const waiting = service.delete(id);
-        const locks =
-          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-        await eventually(async () => expect(await sql(locks)).toHaveLength(1));
+        await untilWaiting(app.get(DataSource));
         await service.correct(id, { ...LOG, duration: 7 }, { manager });
         await manager.query('delete from audit');
         return [waiting];
