@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   type Attributes,
   type AttributeValues,
@@ -14,7 +14,7 @@ import { CSV_COLUMNS, EXPORT_FORMATS, ExportService } from '../../src/export/ind
 import { eventually } from '../support/eventually.js';
 import { LONG_TEXTS, newLog, NUMBERS, recordOnce, TEXTS } from './sample-logs.js';
 import { compareExport } from './compare-export.js';
-import { compareChanges, compareReads, newLogs, ONE, OTHER } from './compare-reads.js';
+import { compareChanges, compareReads, newLogs, ONE, OTHER, plainTotals } from './compare-reads.js';
 import { ALL_PROJECTS, ANY_ATTRIBUTES, useStore } from '../support/storage.js';
 
 const PAGE = PageRequest.of(1, 50);
@@ -170,4 +170,65 @@ describe('attributes in the store', () => {
       await compareChanges(store, access, isVisible, { projectId: ONE, attributes });
     },
   );
+});
+
+/** The projects of a filter, and the attributes of an access. */
+interface SomeLogs {
+  readonly projectIds?: readonly string[];
+  readonly attributes?: AttributeValues;
+}
+
+/**
+ * A hundred logs a day, 80 of them with the attributes of the filter: these are 24,000 in all, as many as the index of
+ * attributes finds while 4,800 are read by date.
+ */
+describe('the logs of a period of 30,000 logs', () => {
+  const store = useStore(ANY_ATTRIBUTES);
+  beforeAll(async () => {
+    await store.dataSource.query(
+      `insert into time_logs (id, project_id, duration, description, date, attributes)
+       select ('019c1370-4e1b-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, case n % 10 when 9 then $2 else $1 end::uuid,
+              n % 7 + 1, '', date '2026-01-01' + n / 100,
+              case n % 10 when 9 then null when 8 then '{"user": ["ada"], "team": 1}' else '{"user": "ada", "team": 1}' end::jsonb
+         from generate_series(0, 29999) n`,
+      [ONE, OTHER],
+    );
+  });
+
+  it.each<[string, 'by date' | 'by attributes', string, string, SomeLogs]>([
+    ['47 days', 'by date', '2026-01-30', '2026-03-17', {}],
+    ['48 days', 'by attributes', '2026-01-30', '2026-03-18', {}],
+    ['a day', 'by date', '2026-02-01', '2026-02-01', {}],
+    ['days with and without logs', 'by date', '2025-01-01', '2026-01-03', {}],
+    ['days without logs', 'by attributes', '2025-01-01', '2025-12-31', {}],
+    ['all days', 'by attributes', '2025-01-01', '2027-12-31', {}],
+    ['days of a project', 'by date', '2026-02-01', '2026-02-03', { projectIds: [ONE] }],
+    ['days of a project without any', 'by attributes', '2026-02-01', '2026-02-03', { projectIds: [OTHER] }],
+    ['days of projects', 'by attributes', '2026-02-01', '2026-02-03', { projectIds: [ONE, OTHER] }],
+    ['days of a bound caller', 'by date', '2026-02-01', '2026-02-03', { attributes: { team: 1 } }],
+    ['days of another one', 'by attributes', '2026-02-01', '2026-02-03', { attributes: { team: 2 } }],
+  ])('of %s are exact, and read %s', async (_what, way, from, to, { projectIds, attributes }) => {
+    const filter = { projectIds, period: Period.of(from, to), attributes: { user: 'ada' } };
+    const matching = `attributes ->> 'user' = 'ada' and (attributes -> 'team')::integer = $1
+      and project_id = any($2) and to_char(date, 'YYYY-MM-DD') between $3 and $4`;
+    const parameters = [attributes?.team ?? 1, projectIds ?? [ONE, OTHER], from, to];
+    const expected = await store.dataSource.query<{ id: string }[]>(
+      `select id from time_logs where ${matching} order by date desc, id desc`,
+      parameters,
+    );
+    const sent = jest.spyOn(store.dataSource.logger, 'logQuery');
+    const { logs, total } = await store.repository.find(filter, PageRequest.of(2, 70), { attributes });
+    expect(logs.map(({ id }) => id)).toEqual(expected.slice(70, 140).map(({ id }) => id));
+    expect(total).toBe(expected.length);
+    const totals = await store.totals.totals(filter, 'day', PAGE, { attributes });
+    const statements = sent.mock.calls.map(([sql]) => sql).filter((sql) => sql.startsWith('with'));
+    sent.mockRestore();
+    expect(statements.map((sql) => (sql.includes('is true') ? 'by date' : 'by attributes'))).toEqual([
+      way,
+      way,
+    ]);
+    expect(totals).toEqual(
+      await plainTotals(store.dataSource, [matching, parameters], filter.period, 'day', PAGE),
+    );
+  });
 });

@@ -1,7 +1,16 @@
 import { Limit } from '../../../libs/batching/src/index.js';
-import { type Database, type ReadLimit, type TextRow, TextStatement, restOf } from '../../database/index.js';
+import {
+  type Database,
+  PreparedStatement,
+  type ReadLimit,
+  restOf,
+  type TextRow,
+  TextStatement,
+} from '../../database/index.js';
+import { TimeLog } from '../domain/time-log.js';
 import type { Period } from '../domain/time-log-query.js';
 import { WAIT_SHARE } from '../time-log.limits.js';
+import type { MatchingLogs } from './time-log-conditions.js';
 
 /** The message of the error for a read that takes too long, for clients and for the code of a host. */
 const TOO_MANY_MATCH = 'too many logs match: name a project or a shorter period';
@@ -37,13 +46,25 @@ export class CostlyReads {
     return this.reads.run(callerId, read);
   }
 
-  /** Runs a statement that reads all matching logs. Throws DomainError SERVICE_UNAVAILABLE if it takes too long. */
-  query(callerId: string | undefined, sql: string, parameters: readonly unknown[]): Promise<TextRow[]> {
-    const restMs = restOf(this.limit.timeoutMs);
-    // Not prepared: the best index depends on the values.
-    return this.run(callerId, () =>
-      this.database.query(new TextStatement(sql), parameters, { ...this.limit, timeoutMs: restMs() }),
-    );
+  /**
+   * Runs a statement that reads all matching logs, whose SQL is that for their condition. Throws DomainError
+   * SERVICE_UNAVAILABLE if it takes too long.
+   */
+  query(
+    callerId: string | undefined,
+    { condition, byDate, parameters }: MatchingLogs,
+    sqlFor: (condition: string) => string,
+  ): Promise<TextRow[]> {
+    const { database, limit } = this;
+    const restMs = restOf(limit.timeoutMs);
+    const run = (statement: TextStatement, values: readonly unknown[]) =>
+      database.query(statement, values, { ...limit, timeoutMs: restMs() });
+    return this.run(callerId, async () => {
+      const sql = byDate?.isFaster(database.table(TimeLog), database.routine('sum_time_logs'));
+      const isByDate = sql && (await run(new PreparedStatement(sql), byDate!.parameters)).length > 0;
+      // Not prepared: the best index depends on the values.
+      return run(new TextStatement(sqlFor(isByDate ? byDate!.condition : condition)), parameters);
+    });
   }
 }
 

@@ -23,12 +23,29 @@ export function attributeCondition(
   return required.map((values) => `log.attributes @> ${bind(JSON.stringify(values))}::jsonb`).join(' and ');
 }
 
+/** The newest logs of a period that are looked at, and how many of them must have the attributes to read it by date. */
+const SAMPLE = { logs: 100, matching: 5 };
+/** The number of logs that the index of attributes finds while one is read by date, and the least that take long. */
+const FOUND = { perRead: 5, slow: 20_000 };
+
 /** The logs that match a filter with attributes. */
 export interface MatchingLogs {
   /** The SQL condition on `log`. */
   readonly condition: string;
+  /** Only for a period of one project or of all. */
+  readonly byDate?: LogsByDate | undefined;
   readonly parameters: readonly unknown[];
   readonly bind: Bind;
+}
+
+/** How to read the logs of a period by date, and compare their attributes. */
+interface LogsByDate {
+  /** The SQL condition on `log`, which the index of attributes does not support. */
+  readonly condition: string;
+  /** Returns SQL with a row if that is faster. `sums` is the routine that adds up logs. */
+  readonly isFaster: (table: string, sums: string) => string;
+  /** The parameters of that SQL. */
+  readonly parameters: readonly unknown[];
 }
 
 /**
@@ -44,17 +61,34 @@ export function matchingLogs(
   const ofAttributes = attributeCondition(filter, access, bind) ?? (inAnyCase ? 'true' : undefined);
   if (ofAttributes === undefined) return undefined;
   const projects = projectsOf(filter, access);
-  const { from, to } = filter.period;
+  const project = projects?.length === 1 ? `${bind(projects[0]!)}::uuid` : undefined;
+  const [from, to] = [filter.period.from, filter.period.to].map((day) => day && `${bind(day)}::date`);
   const conditions = [
-    ofAttributes,
     // With `any`, the index of a project would not give the order of a page.
-    projects?.length === 1
-      ? `log.project_id = ${bind(projects[0]!)}::uuid`
+    project
+      ? `log.project_id = ${project}`
       : projects && `log.project_id = any(${bind(`{${projects.join()}}`)}::uuid[])`,
-    from && `log.date >= ${bind(from)}::date`,
-    to && `log.date <= ${bind(to)}::date`,
+    from && `log.date >= ${from}`,
+    to && `log.date <= ${to}`,
   ];
-  return { condition: conditions.filter(Boolean).join(' and '), parameters, bind };
+  const place = conditions.filter(Boolean).join(' and ') || 'true';
+  const matching = { condition: `${ofAttributes} and ${place}`, parameters, bind };
+  if (ofAttributes === 'true' || !from || !to || (projects && !project)) return matching;
+  const count = (sums: string, period: string) =>
+    `(select n from ${sums}(${project ? `array[${project}]` : 'null'}, ${period}))`;
+  const byDate: LogsByDate = {
+    condition: `(${ofAttributes}) is true and ${place}`,
+    // That index has no dates: it finds the logs of all time, whose number the share of the newest ones predicts.
+    isFaster: (table, sums) =>
+      `select from (select count(*) filter (where ${ofAttributes}) as matching
+                      from (select attributes from ${table} log where ${place}
+                             order by date desc limit ${SAMPLE.logs}) log) newest
+        where case when matching >= ${SAMPLE.matching} then
+                matching * ${count(sums, 'null, null')} >
+                  ${SAMPLE.logs} * greatest(${FOUND.slow}, ${FOUND.perRead} * ${count(sums, `${from}, ${to}`)}) end`,
+    parameters: [...parameters],
+  };
+  return { ...matching, byDate };
 }
 
 /**

@@ -90,22 +90,24 @@ export class TimeLogPages {
    */
   private async readMatching(
     fields: ReadFields,
-    { condition, parameters, bind }: MatchingLogs,
+    matching: MatchingLogs,
     page: PageRequest,
     callerId: string | undefined,
   ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
     const table = this.database.table(TimeLog);
+    const { bind } = matching;
     const rows = await this.costlyReads.query(
       callerId,
-      `with matching as materialized (select id, date, ctid as location from ${table} log where ${condition})
-       select ${this.rows.names}, total
-         from (select count(*) as total from matching) whole
-         left join (select ${this.rows.selection('log', fields)}, page.date as day, page.id as place
-                      from (select * from matching order by date desc, id desc
-                            offset ${bind(String(page.offset))} limit ${bind(String(page.limit))}) page
-                      join ${table} log on log.ctid = page.location) logs on true
-        order by day desc, place desc`,
-      parameters,
+      matching,
+      (condition) =>
+        `with matching as materialized (select id, date, ctid as location from ${table} log where ${condition})
+         select ${this.rows.names}, total
+           from (select count(*) as total from matching) whole
+           left join (select ${this.rows.selection('log', fields)}, page.date as day, page.id as place
+                        from (select * from matching order by date desc, id desc
+                              offset ${bind(String(page.offset))} limit ${bind(String(page.limit))}) page
+                        join ${table} log on log.ctid = page.location) logs on true
+          order by day desc, place desc`,
     );
     return { rows: rows.filter(([id]) => id !== null), total: Number(rows[0]!.at(-1)) };
   }

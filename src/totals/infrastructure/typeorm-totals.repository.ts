@@ -50,8 +50,10 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     const matching = matchingLogs(filter, access, attribute !== undefined);
     if (matching) {
       const { costlyReads, database } = this.logs;
-      const sql = matchingSums(database.table(TimeLog), matching, filter.period, grouping, page, attribute);
-      return totalsOf(await costlyReads.query(callerId, sql, matching.parameters), attribute);
+      const table = database.table(TimeLog);
+      const sqlFor = (condition: string) =>
+        matchingSums(table, { ...matching, condition }, filter.period, grouping, page, attribute);
+      return totalsOf(await costlyReads.query(callerId, matching, sqlFor), attribute);
     }
     this.logs.sweep.begin();
     const projects = projectsOf(filter, access);
