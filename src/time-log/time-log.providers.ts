@@ -5,9 +5,9 @@ import {
   REQUEST_RULES,
   type RequestRules,
 } from '../../libs/request-state/src/index.js';
-import { EXPORT } from '../export/export.providers.js';
-import { FEED } from '../feed/feed.providers.js';
-import { TOTALS } from '../totals/totals.providers.js';
+import { EXPORT } from '../export/index.js';
+import { FEED } from '../feed/index.js';
+import { TOTALS } from '../totals/index.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { AttributeRules } from './domain/attribute-rules.js';
 import { TimeLogIds } from './domain/time-log-ids.js';

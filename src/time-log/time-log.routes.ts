@@ -1,8 +1,8 @@
 import type { Type } from '@nestjs/common';
 import type { Application, NextFunction, Request, Response } from 'express';
-import { ExportController } from '../export/api/export.controller.js';
-import { FeedController } from '../feed/api/feed.controller.js';
-import { TotalsController } from '../totals/api/totals.controller.js';
+import { ExportController } from '../export/index.js';
+import { FeedController } from '../feed/index.js';
+import { TotalsController } from '../totals/index.js';
 import {
   CorrectTimeLogController,
   DeleteTimeLogController,

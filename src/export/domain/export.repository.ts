@@ -1,5 +1,5 @@
 import { type Fault, faultOf } from '../../../libs/errors/src/domain-error.js';
-import { isoText, createdAtOf, type TimeLog } from '../../time-log/domain/time-log.js';
+import { isoText, createdAtOf, type TimeLog, VALUE_NAMES } from '../../time-log/domain/time-log.js';
 import type { TimeLogAccess, TimeLogFilter } from '../../time-log/domain/time-log-query.js';
 
 /** A filter, and on whose behalf logs are exported. */
@@ -46,8 +46,12 @@ export function formatFault(value: unknown): Fault | undefined {
   return faultOf('format', value, 'choice', 'must be csv or ndjson', { values: EXPORT_FORMATS });
 }
 
+const FIRST_COLUMNS = ['id', 'projectId', 'date', 'duration', 'description', 'createdAt'];
+const LATER_VALUES = VALUE_NAMES.filter((name) => !FIRST_COLUMNS.includes(name));
+const LATER_FIELDS = LATER_VALUES.filter((name) => name !== 'attributes');
+
 /** The columns of CSV. A deployment whose logs have attributes has these after them, as JSON. */
-export const CSV_COLUMNS = ['id', 'projectId', 'date', 'duration', 'description', 'createdAt'] as const;
+export const CSV_COLUMNS: readonly string[] = [...FIRST_COLUMNS, ...LATER_FIELDS];
 
 /** Returns a text as a field of CSV. An empty one has quotes: without them many readers take it for a missing value. */
 function quoted(text: string): string {
@@ -55,10 +59,15 @@ function quoted(text: string): string {
 }
 
 function csvLine(log: TimeLog, haveAttributes: boolean): string {
-  const { id, projectId, date, duration, description, attributes } = log;
-  const line = `${id},${projectId},${date},${duration},${quoted(description)},${isoText(createdAtOf(id))}`;
-  if (!haveAttributes) return `${line}\n`;
-  return `${line},${attributes === undefined ? '' : quoted(JSON.stringify(attributes))}\n`;
+  const { id, projectId, date, duration, description } = log;
+  let line = `${id},${projectId},${date},${duration},${quoted(description)},${isoText(createdAtOf(id))}`;
+  for (const name of haveAttributes ? LATER_VALUES : LATER_FIELDS) line += `,${csvFieldOf(log[name])}`;
+  return `${line}\n`;
+}
+
+function csvFieldOf(value: unknown): string {
+  if (value === undefined) return '';
+  return quoted(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** Yields the bytes of a file with the logs of all pages. Until the first logs an export can fail with an error. */
