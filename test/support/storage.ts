@@ -17,7 +17,7 @@ import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 Logger.overrideLogger(false);
 export const { limits } = loadConfig({}, false);
 /** For what must not be refused because the machine is busy: limits of the service, and of its queue of writes. */
-export const longLimits = { ...limits, deadline: 10 * limits.deadline };
+const longLimits = { ...limits, deadline: 10 * limits.deadline };
 export const LONG_QUEUE_LIMITS = { limits: longLimits };
 export const newIds = () => new UuidV7TimeLogIds();
 /** The access of a caller that is not bound. */
