@@ -1,7 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { DataSource } from 'typeorm';
+import { SchemaAttributeRules } from '../../../src/attributes/schema-attribute-rules.js';
+import { Database } from '../../../src/database/index.js';
+import { connectionOptions } from '../../../src/database/setup/data-source.js';
 import { removeLibpqVariables } from '../../../src/process/config.js';
+import {
+  PageRequest,
+  Period,
+  timeLogEntities,
+  TypeOrmTimeLogRepository,
+} from '../../../src/time-log/index.js';
+import { TypeOrmTotalsRepository } from '../../../src/totals/infrastructure/typeorm-totals.repository.js';
 import { connected } from '../../support/postgres-cluster.js';
 import { MAIN } from '../../support/service-process.js';
 import { storeToken } from '../tokens.js';
@@ -24,37 +36,13 @@ const COLUMNS = 'id, project_id, duration, description, date';
 const PERSON = `case when hashtext(id::text) % 10 = 0 then 'busy' else (hashint4(hashtext(id::text)) & 2147483647) % 1000 || '' end`;
 /** The expression that 0.3 indexed, with date and id. */
 const VALUE_OF_0_3 = `(case when octet_length(attributes ->> 'person') <= 1020 then attributes -> 'person' end)`;
-const MONTH = `and log.date between '2020-03-01' and '2020-03-31'`;
-
-/** The statements of the service for the logs of a condition. */
-const page = (condition: string) =>
-  `with matching as materialized (select id, date from time_logs log where ${condition})
-   select log.id, project_id, duration, description, total
-     from (select count(*) as total from matching) whole
-     left join (select id, date from matching order by date desc, id desc limit 50) page on true
-     join time_logs log on log.id = page.id order by page.date desc, page.id desc`;
-const sums = (condition: string, group = 'null::date') =>
-  `with sums as materialized (
-     select ${group} as first_day, count(*) as n, sum(duration) as duration
-       from time_logs log where ${condition} group by 1)
-   select * from sums order by first_day desc`;
+const MONTH = Period.of('2020-03-01', '2020-03-31');
+const PAGE = PageRequest.of(1, 50);
 /** With the time that each may take over that with the index of 0.3. */
-const READS: readonly (readonly [
-  name: string,
-  person: string,
-  most: number,
-  sql: (condition: string) => string,
-])[] = [
-  ['page of a person with 900 logs', '7', 1, page],
-  ['totals of a person with 900 logs', '7', 1, sums],
-  ['page of a person with 100,000 logs', 'busy', 1, page],
-  ['totals of a person with 100,000 logs', 'busy', 1, sums],
-  [
-    'a month of a person with 100,000 logs, by day',
-    'busy',
-    5,
-    (condition) => sums(`${condition} ${MONTH}`, 'date'),
-  ],
+const READS: readonly (readonly [what: string, person: string, period: Period, most: number])[] = [
+  ['of a person with 900 logs', '7', Period.of(), 1],
+  ['of a person with 100,000 logs', 'busy', Period.of(), 1],
+  ['of a month of a person with 100,000 logs', 'busy', MONTH, 5],
 ];
 
 removeLibpqVariables(process.env);
@@ -75,7 +63,30 @@ async function createDatabase(name: string): Promise<string> {
 }
 
 async function measureReads(): Promise<void> {
-  const client = await connected(await createDatabase('reads'));
+  const url = await createDatabase('reads');
+  await seedReads(url);
+  const options = connectionOptions(url, timeLogEntities, { poolSize: 1, deadline: 60_000 });
+  const dataSource = await new DataSource(options).initialize();
+  const validate = (value: unknown) => ({ value });
+  const rules = new SchemaAttributeRules({ '~standard': { version: 1, vendor: 'bench', validate } });
+  const [ours, before] = [0, 1].map(
+    () => new TypeOrmTimeLogRepository(new Database(dataSource), undefined, rules),
+  );
+  readByIndexOf03(before!);
+  console.log(`| ${logs} logs | ms | ms with 0.3's index | × | at most |\n|---|---|---|---|---|`);
+  for (const [what, person, period, most] of READS) {
+    const filter = { period, attributes: { person } };
+    await compare(`page ${what}`, most, [ours!, before!], (logs) => logs.find(filter, PAGE, {}));
+    const grouping = period === MONTH ? 'day' : undefined;
+    await compare(`totals ${what}`, most, [ours!, before!], (logs) =>
+      new TypeOrmTotalsRepository(logs).totals(filter, grouping, PAGE, {}),
+    );
+  }
+  await dataSource.destroy();
+}
+
+async function seedReads(url: string): Promise<void> {
+  const client = await connected(url);
   await client.query(
     `insert into time_logs (${COLUMNS}, attributes)
      select ${COLUMNS}, jsonb_build_object('person', ${PERSON}, 'billable', true)
@@ -83,28 +94,39 @@ async function measureReads(): Promise<void> {
   );
   await client.query(`create index on time_logs (${VALUE_OF_0_3}, date, id)`);
   await client.query('vacuum analyze');
-  console.log(`| ${logs} logs | ms | ms with 0.3's index | × | at most |\n|---|---|---|---|---|`);
-  for (const [name, person, most, sql] of READS) {
-    const value = JSON.stringify(person);
-    const conditions = [
-      `log.attributes @> '{"person":${value}}'::jsonb`,
-      `${VALUE_OF_0_3} = '${value}'::jsonb`,
-    ];
-    const times: number[][] = [[], []];
-    const answers: unknown[] = [];
-    for (let round = 0; round < 4 * rounds; round++)
-      for (const [index, condition] of conditions.entries()) {
-        const begun = performance.now();
-        answers[index] = (await client.query(sql(condition))).rows;
-        times[index]!.push(performance.now() - begun);
-      }
-    if (JSON.stringify(answers[0]) !== JSON.stringify(answers[1]))
-      throw new Error(`${name}: the answers differ`);
-    const [ours, before] = times.map((all) => all.sort((one, other) => one - other)[all.length >> 1]!);
-    const figures = [ours!, before!, ours! / before!].map((figure) => figure.toFixed(2));
-    console.log(`| ${[name, ...figures, most].join(' | ')} |`);
-  }
   await client.end();
+}
+
+/** Makes the same statements read by the index of 0.3. */
+function readByIndexOf03({ costlyReads }: TypeOrmTimeLogRepository): void {
+  const query = costlyReads.query.bind(costlyReads);
+  costlyReads.query = (callerId, matching, sqlFor) => {
+    const condition = matching.condition.replace(
+      'log.attributes @> $1::jsonb',
+      `${VALUE_OF_0_3} = ($1::jsonb -> 'person')`,
+    );
+    return query(callerId, { ...matching, condition, byDate: undefined }, sqlFor);
+  };
+}
+
+async function compare(
+  name: string,
+  most: number,
+  repositories: readonly TypeOrmTimeLogRepository[],
+  read: (logs: TypeOrmTimeLogRepository) => Promise<object>,
+): Promise<void> {
+  const times: number[][] = [[], []];
+  const answers: object[] = [];
+  for (let round = 0; round < 4 * rounds; round++)
+    for (const [index, repository] of repositories.entries()) {
+      const begun = performance.now();
+      answers[index] = await read(repository);
+      times[index]!.push(performance.now() - begun);
+    }
+  if (!isDeepStrictEqual(answers[0], answers[1])) throw new Error(`${name}: the answers differ`);
+  const [ours, before] = times.map((all) => all.sort((one, other) => one - other)[all.length >> 1]!);
+  const figures = [ours!, before!, ours! / before!].map((figure) => figure.toFixed(2));
+  console.log(`| ${[name, ...figures, most].join(' | ')} |`);
 }
 
 async function measureCreates(): Promise<void> {
