@@ -2,4 +2,4 @@
 
 export { EdgeAdapter } from './edge.adapter.js';
 export { HttpEdgeModule } from './http-edge.module.js';
-export { type HttpEdgeOptions, RequestObserver } from './http-edge.options.js';
+export { RequestObserver } from './http-edge.options.js';

@@ -15,7 +15,7 @@ const INCOMPLETE_MESSAGE_TIMEOUT_MS = 10_000;
 /** The time after which a broker that was not reached is logged. */
 const UNREACHED_AFTER_MS = 3_000;
 
-export interface ConnectOptions extends MessageServerOptions {
+interface ConnectOptions extends MessageServerOptions {
   readonly url: string;
   /** The name of the setting that holds the URL. */
   readonly setting: string;

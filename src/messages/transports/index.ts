@@ -1,1 +1,1 @@
-export { connectMessages, type ConnectOptions } from './connect-messages.js';
+export { connectMessages } from './connect-messages.js';
