@@ -1,5 +1,6 @@
 import { Injectable, type ModuleMetadata } from '@nestjs/common';
 import { type Meter, MetricsSource } from '../../libs/measures/src/index.js';
+import { ExportController } from './api/export.controller.js';
 import { AttributeRules } from '../time-log/domain/attribute-rules.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';
@@ -18,8 +19,9 @@ class ExportMeasures extends MetricsSource {
   }
 }
 
-/** The providers of exports. */
-export const EXPORT: Required<Pick<ModuleMetadata, 'providers' | 'exports'>> = {
+/** The controller and the providers of exports. */
+export const EXPORT: Required<Pick<ModuleMetadata, 'controllers' | 'providers' | 'exports'>> = {
+  controllers: [ExportController],
   providers: [
     {
       provide: TypeOrmExportRepository,

@@ -7,5 +7,4 @@ export {
   type LogsOfMoment,
 } from './domain/export.repository.js';
 export { TypeOrmExportRepository } from './infrastructure/typeorm-export.repository.js';
-export { ExportController } from './api/export.controller.js';
 export { EXPORT } from './export.providers.js';

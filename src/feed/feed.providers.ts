@@ -1,4 +1,5 @@
 import type { ModuleMetadata } from '@nestjs/common';
+import { FeedController } from './api/feed.controller.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from '../time-log/time-log.options.js';
 import { FeedService } from './application/feed.service.js';
@@ -6,8 +7,9 @@ import { FeedRepository } from './domain/feed.repository.js';
 import { TypeOrmFeedRepository } from './infrastructure/typeorm-feed.repository.js';
 import { SOURCE_OF_EVENTS, requireEventSource } from './api/cloud-event.js';
 
-/** The providers of the feed. */
-export const FEED = {
+/** The controller and the providers of the feed. */
+export const FEED: Required<Pick<ModuleMetadata, 'controllers' | 'providers' | 'exports'>> = {
+  controllers: [FeedController],
   providers: [
     {
       provide: FeedRepository,
@@ -26,4 +28,4 @@ export const FEED = {
     },
   ],
   exports: [FeedRepository, FeedService, SOURCE_OF_EVENTS],
-} satisfies ModuleMetadata;
+};

@@ -5,5 +5,4 @@ export { keepTimeLogPositions, unreachedTimeLogPosition } from './infrastructure
 export { TimeLogDeletions } from './infrastructure/time-log-deletions.js';
 export { TypeOrmFeedRepository } from './infrastructure/typeorm-feed.repository.js';
 export { type CloudEvent, cloudEventOf, SOURCE_OF_EVENTS } from './api/cloud-event.js';
-export { FeedController } from './api/feed.controller.js';
 export { FEED } from './feed.providers.js';

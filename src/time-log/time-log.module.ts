@@ -72,7 +72,7 @@ export class TimeLogModule extends ConfigurableModuleClass implements OnModuleIn
   onModuleInit(): void {
     // An app without HTTP has none, or one without a type.
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | undefined;
-    if (adapter?.getType() === 'express') preferOwnPaths(adapter.getInstance());
+    if (adapter?.getType() === 'express') preferOwnPaths(adapter);
   }
 
   static override forRootAsync(
@@ -104,7 +104,7 @@ function moduleWith(
     global: isGlobal === true,
     // DatabaseModule logs outages, so all modules share it if they can.
     imports: [...(definition.imports ?? imports), ...(isNamed ? [] : [DatabaseModule])],
-    controllers: enabledCapabilities(routes).map(({ controller }) => controller),
+    controllers: enabledCapabilities(routes).flatMap(({ controllers }) => controllers),
     providers: [
       ...(definition.providers ?? []),
       ...TIME_LOGS.providers,

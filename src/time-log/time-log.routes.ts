@@ -1,8 +1,9 @@
 import type { Type } from '@nestjs/common';
+import type { AbstractHttpAdapter } from '@nestjs/core';
 import type { Application, NextFunction, Request, Response } from 'express';
-import { ExportController } from '../export/index.js';
-import { FeedController } from '../feed/index.js';
-import { TotalsController } from '../totals/index.js';
+import { EXPORT } from '../export/index.js';
+import { FEED } from '../feed/index.js';
+import { TOTALS } from '../totals/index.js';
 import {
   CorrectTimeLogController,
   DeleteTimeLogController,
@@ -18,7 +19,7 @@ type Capability = 'list' | 'record' | 'totals' | 'events' | 'export' | 'correct'
 export type EnabledRoutes = Readonly<Partial<Record<Capability, boolean>>>;
 
 interface CapabilityRoutes {
-  readonly controller: Type;
+  readonly controllers: readonly Type[];
   /** The last segment of a path that is not an id, although the routes with an id match it. */
   readonly path?: string;
   /** The operations in the OpenAPI document. */
@@ -27,18 +28,18 @@ interface CapabilityRoutes {
 
 /** The routes of each capability. */
 const CAPABILITIES: Readonly<Record<Capability, CapabilityRoutes>> = {
-  list: { controller: ListTimeLogsController, operationIds: ['listTimeLogs'] },
+  list: { controllers: [ListTimeLogsController], operationIds: ['listTimeLogs'] },
   record: {
-    controller: RecordTimeLogsController,
+    controllers: [RecordTimeLogsController],
     path: 'batch',
     operationIds: ['recordTimeLog', 'recordTimeLogs'],
   },
-  totals: { controller: TotalsController, path: 'totals', operationIds: ['totalTimeLogs'] },
-  events: { controller: FeedController, path: 'events', operationIds: ['listTimeLogEvents'] },
-  export: { controller: ExportController, path: 'export', operationIds: ['exportTimeLogs'] },
-  correct: { controller: CorrectTimeLogController, operationIds: ['correctTimeLog', 'patchTimeLog'] },
-  delete: { controller: DeleteTimeLogController, operationIds: ['deleteTimeLog'] },
-  get: { controller: GetTimeLogController, operationIds: ['getTimeLog'] },
+  totals: { controllers: TOTALS.controllers, path: 'totals', operationIds: ['totalTimeLogs'] },
+  events: { controllers: FEED.controllers, path: 'events', operationIds: ['listTimeLogEvents'] },
+  export: { controllers: EXPORT.controllers, path: 'export', operationIds: ['exportTimeLogs'] },
+  correct: { controllers: [CorrectTimeLogController], operationIds: ['correctTimeLog', 'patchTimeLog'] },
+  delete: { controllers: [DeleteTimeLogController], operationIds: ['deleteTimeLog'] },
+  get: { controllers: [GetTimeLogController], operationIds: ['getTimeLog'] },
 };
 
 /** Returns the enabled capabilities. */
@@ -55,9 +56,11 @@ const OWN_PATH = new RegExp(`/(${PATHS.join('|')})/?$`, 'i');
  * Keeps the routes with an id off the paths of other capabilities (OpenAPI 3.1.1, section 4.8.8.2), for all methods,
  * also if a host leaves these out.
  */
-export function preferOwnPaths(app: Application): void {
-  app.param('id', ({ route, path }: Request, _response: Response, next: NextFunction) => {
-    const isOurs = (route as { readonly path: string }).path.endsWith('/time-logs/:id');
-    next(isOurs && OWN_PATH.test(path) ? 'route' : undefined);
-  });
+export function preferOwnPaths(adapter: AbstractHttpAdapter): void {
+  adapter
+    .getInstance<Application>()
+    .param('id', ({ route, path }: Request, _response: Response, next: NextFunction) => {
+      const isOurs = (route as { readonly path: string }).path.endsWith('/time-logs/:id');
+      next(isOurs && OWN_PATH.test(path) ? 'route' : undefined);
+    });
 }

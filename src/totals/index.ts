@@ -3,5 +3,4 @@ export { type Grouping, GROUPINGS, type GroupSum, type Sum, type Totals } from '
 export { TypeOrmTotalsRepository } from './infrastructure/typeorm-totals.repository.js';
 export { totalsResponse } from './api/time-log-totals.js';
 export { TotalTimeLogsDto } from './api/total-time-logs.dto.js';
-export { TotalsController } from './api/totals.controller.js';
 export { TOTALS } from './totals.providers.js';

@@ -1,12 +1,14 @@
 import type { ModuleMetadata } from '@nestjs/common';
+import { TotalsController } from './api/totals.controller.js';
 import { AttributeRules } from '../time-log/domain/attribute-rules.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
 import { TotalsService } from './application/totals.service.js';
 import { TotalsRepository } from './domain/totals.js';
 import { TypeOrmTotalsRepository } from './infrastructure/typeorm-totals.repository.js';
 
-/** The providers of totals. */
-export const TOTALS = {
+/** The controller and the providers of totals. */
+export const TOTALS: Required<Pick<ModuleMetadata, 'controllers' | 'providers' | 'exports'>> = {
+  controllers: [TotalsController],
   providers: [
     {
       provide: TotalsRepository,
@@ -21,4 +23,4 @@ export const TOTALS = {
     },
   ],
   exports: [TotalsRepository, TotalsService],
-} satisfies ModuleMetadata;
+};
