@@ -14,16 +14,14 @@ import {
   TypeOrmTimeLogRepository,
 } from '../../../src/time-log/index.js';
 import { TypeOrmTotalsRepository } from '../../../src/totals/infrastructure/typeorm-totals.repository.js';
-import { connected } from '../../support/postgres-cluster.js';
+import { connected, PostgresCluster } from '../../support/postgres-cluster.js';
 import { MAIN } from '../../support/service-process.js';
 import { storeToken } from '../tokens.js';
 import { logsQuery } from './data-set.js';
-import { Driver } from './driver.js';
 import { create } from './loads.js';
 import { Program } from './program.js';
 import { medianOf, type Round, runRound } from './round.js';
 import { migrate } from './seed.js';
-import { Server } from './server.js';
 
 /*
  * Measures filters by attributes against the indexes of version 0.3 in the same database, and what attributes cost a
@@ -47,23 +45,23 @@ const READS: readonly (readonly [what: string, person: string, period: Period, m
 
 removeLibpqVariables(process.env);
 const folder = await mkdtemp(join(tmpdir(), 'time-logs-attributes-'));
-const server = await Server.open(folder);
+const server = await PostgresCluster.create();
 try {
   await measureReads();
   await measureCreates();
 } finally {
-  await server.stop();
+  await server.remove();
   await rm(folder, { recursive: true, force: true });
 }
 
-async function createDatabase(name: string): Promise<string> {
-  const url = await server.create(`bench_${name}`);
+async function createDatabase(): Promise<string> {
+  const url = await server.createDatabase();
   migrate(url, dirname(MAIN));
   return url;
 }
 
 async function measureReads(): Promise<void> {
-  const url = await createDatabase('reads');
+  const url = await createDatabase();
   await seedReads(url);
   const options = connectionOptions(url, timeLogEntities, { poolSize: 1, deadline: 60_000 });
   const dataSource = await new DataSource(options).initialize();
@@ -125,24 +123,23 @@ async function compare(
     }
   if (!isDeepStrictEqual(answers[0], answers[1])) throw new Error(`${name}: the answers differ`);
   const [ours, before] = times.map((all) => all.sort((one, other) => one - other)[all.length >> 1]!);
-  const figures = [ours!, before!, ours! / before!].map((figure) => figure.toFixed(2));
+  printRow(name, ours!, before!, most);
+}
+
+/** Prints two measurements, their ratio, and the most that it may be. */
+function printRow(name: string, ours: number, other: number, most: number): void {
+  const figures = [ours, other, ours / other].map((figure) => figure.toFixed(2));
   console.log(`| ${[name, ...figures, most].join(' | ')} |`);
 }
 
 async function measureCreates(): Promise<void> {
-  const databaseUrl = await createDatabase('creates');
+  const databaseUrl = await createDatabase();
   const file = join(folder, 'schema.json');
   const properties = { person: { type: 'string' }, team: { type: 'string' }, billable: { type: 'boolean' } };
   await writeFile(file, JSON.stringify({ type: 'object', additionalProperties: false, properties }));
   const [token, logFile] = [await storeToken(databaseUrl), join(folder, 'log')];
-  const program = await Program.start({
-    name: 'service',
-    databaseUrl,
-    token,
-    logFile,
-    env: { ATTRIBUTES_SCHEMA: file },
-  });
-  const driver = new Driver();
+  const env = { ATTRIBUTES_SCHEMA: file };
+  const program = await Program.start({ name: 'service', databaseUrl, token, logFile, env });
   try {
     const loads = [
       create([], (index) => ({ person: `${index % 1_000}`, team: `${index % 20}`, billable: index % 3 > 0 })),
@@ -152,7 +149,7 @@ async function measureCreates(): Promise<void> {
     // The first round does not count: code is compiled.
     for (let round = 0; round <= rounds; round++)
       for (const [index, load] of loads.entries()) {
-        const measured = await runRound({ server, driver, seconds }, load, program);
+        const measured = await runRound(server, seconds, load, program);
         if (round > 0) found[index]!.push(measured);
       }
     console.log('\n| creates | with three attributes | without | × | at most |\n|---|---|---|---|---|');
@@ -162,14 +159,11 @@ async function measureCreates(): Promise<void> {
       ['CPU of PostgreSQL, µs', 'databaseCpu'],
     ] as const) {
       const [three, none] = found.map((all) => medianOf(all, figure));
-      console.log(
-        `| ${[name, ...[three!, none!, three! / none!].map((value) => value.toFixed(2)), 1.15].join(' | ')} |`,
-      );
+      printRow(name, three!, none!, 1.15);
     }
     const failures = found.flat().flatMap((one) => Object.keys(one.failures));
     if (failures.length > 0) throw new Error(failures.join(', '));
   } finally {
-    driver.stop();
     await program.stop();
   }
 }

@@ -4,14 +4,13 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ProgressLine } from '../../../src/commands/progress-line.js';
 import { removeLibpqVariables } from '../../../src/process/config.js';
+import { firstColumn, PostgresCluster } from '../../support/postgres-cluster.js';
 import { storeToken } from '../tokens.js';
-import { Driver } from './driver.js';
 import { type Load, LOAD_NAMES, type LoadName, loadOf } from './loads.js';
 import { BASELINES, Program, type ProgramName } from './program.js';
 import { faultsOf, type Measurement, tableOf } from './report.js';
 import { expectSameAnswers, type Round, runRound } from './round.js';
 import { dataSetOf, type Owner, provide } from './seed.js';
-import { Server } from './server.js';
 
 const USAGE = `Usage: npm run bench -- [OPTION]...
 
@@ -60,17 +59,16 @@ else await run();
 async function run(): Promise<void> {
   removeLibpqVariables(process.env);
   const folder = await mkdtemp(join(tmpdir(), 'time-logs-bench-'));
-  const server = await Server.open(folder);
-  const driver = new Driver();
+  const server = await PostgresCluster.create();
   const measurements: Measurement[] = [];
   try {
-    for (const size of sizes) await measure(size, { server, driver, folder, measurements });
+    for (const size of sizes) await measure(size, server, folder, measurements);
   } finally {
     progress.end();
-    console.log(`Node ${process.versions.node}, PostgreSQL ${server.version}, rounds of ${seconds} s\n`);
+    const [version] = await firstColumn(server.url, 'show server_version');
+    console.log(`Node ${process.versions.node}, PostgreSQL ${String(version)}, rounds of ${seconds} s\n`);
     console.log(tableOf(measurements));
-    driver.stop();
-    await server.stop();
+    await server.remove();
     await rm(folder, { recursive: true, force: true });
   }
   if (measurements.some((measurement) => faultsOf(measurement).length > 0)) {
@@ -79,15 +77,13 @@ async function run(): Promise<void> {
   }
 }
 
-interface Bench {
-  readonly server: Server;
-  readonly driver: Driver;
-  /** For what the programs print. */
-  readonly folder: string;
-  readonly measurements: Measurement[];
-}
-
-async function measure(size: number, { server, driver, folder, measurements }: Bench): Promise<void> {
+/** Adds the measurements of a size; the folder is for what the programs print. */
+async function measure(
+  size: number,
+  server: PostgresCluster,
+  folder: string,
+  measurements: Measurement[],
+): Promise<void> {
   const urls = new Map<Owner, string>();
   const programs: Program[] = [];
   try {
@@ -112,13 +108,12 @@ async function measure(size: number, { server, driver, folder, measurements }: B
         const requests = load.requests(await storeToken(serviceUrl, load));
         load = { ...load, requests: () => requests };
       }
-      const ours = programs.filter((program) => !load.isOurs || program.name === 'service');
-      if (load.path !== undefined && !load.isOurs) await expectSameAnswers(ours, load.path);
-      for (const [program, found] of await compare(
-        ours,
-        (one) => runRound({ server, driver, seconds }, load, one),
-        name,
-      ))
+      const compared = programs.filter(
+        (program) => program.name === 'service' || (load.rivals ?? names).includes(program.name),
+      );
+      if (load.path !== undefined && compared.length > 1) await expectSameAnswers(compared, load.path);
+      const runOne = (one: Program) => runRound(server, seconds, load, one);
+      for (const [program, found] of await compare(compared, runOne, name))
         measurements.push({ size, name, load, program: program.name, rounds: found });
     }
   } finally {

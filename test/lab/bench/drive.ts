@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FRESH_UUID } from './loads.js';
 
 /** One round of load on one program. */
-export interface Order {
+interface Order {
   readonly port: number;
   readonly connections: number;
   /** Whole HTTP requests, sent in turn. */
@@ -33,7 +33,6 @@ export interface Outcome {
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
-const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
 const END_OF_CHUNKS = Buffer.from('\r\n0\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
 
@@ -44,11 +43,10 @@ const NOTHING = Buffer.alloc(0);
 class Connection {
   private settle: ((outcome: number | string) => void) | undefined;
   private status = 0;
-  private head: Buffer = NOTHING;
+  /** The bytes of the head so far, or the last ones of a body in chunks. */
+  private kept: Buffer = NOTHING;
   /** Bytes of the body that are still to come, Infinity if it comes in chunks; undefined while the head is. */
   private missing: number | undefined;
-  /** The last bytes of a body in chunks. */
-  private tail: Buffer = NOTHING;
 
   private constructor(private readonly socket: Socket) {
     socket.on('data', (chunk: Buffer) => this.read(chunk));
@@ -80,44 +78,29 @@ class Connection {
   }
 
   private read(chunk: Buffer): void {
-    if (this.missing === undefined) this.readHead(Buffer.concat([this.head, chunk]));
-    else this.readBody(chunk);
-  }
-
-  private readHead(bytes: Buffer): void {
-    const end = bytes.indexOf(END_OF_HEAD);
-    if (end < 0) {
-      this.head = bytes;
-      return;
+    if (this.missing === undefined) {
+      const bytes = Buffer.concat([this.kept, chunk]);
+      const end = bytes.indexOf(END_OF_HEAD);
+      this.kept = end < 0 ? bytes : NOTHING;
+      if (end < 0) return;
+      const head = bytes.toString('latin1', 0, end);
+      this.status = Number(head.slice(9, 12));
+      this.missing = Number(CONTENT_LENGTH.exec(head)?.[1] ?? Infinity);
+      chunk = bytes.subarray(end + END_OF_HEAD.length);
     }
-    const head = bytes.toString('latin1', 0, end);
-    const length = CONTENT_LENGTH.exec(head)?.[1];
-    if (length === undefined && !CHUNKED.test(head)) {
-      this.fail('answer of unknown length');
-      return;
-    }
-    this.status = Number(head.slice(9, 12));
-    this.missing = length === undefined ? Infinity : Number(length);
-    this.readBody(bytes.subarray(end + END_OF_HEAD.length));
-  }
-
-  private readBody(chunk: Buffer): void {
-    if (this.missing === Infinity) {
-      // A row of an export is never a lone zero.
-      this.tail = Buffer.concat([this.tail, chunk]).subarray(-END_OF_CHUNKS.length);
-      if (this.tail.equals(END_OF_CHUNKS)) this.complete();
-      return;
-    }
-    this.missing! -= chunk.length;
-    if (this.missing! < 0 || !this.settle) this.fail('more bytes than announced');
-    else if (this.missing === 0) this.complete();
+    this.missing -= chunk.length;
+    // A row of an export is never a lone zero.
+    if (this.missing === Infinity)
+      this.kept = Buffer.concat([this.kept, chunk]).subarray(-END_OF_CHUNKS.length);
+    if (this.missing === 0 || this.kept.equals(END_OF_CHUNKS)) this.complete();
+    else if (this.missing < 0 || !this.settle) this.fail('more bytes than announced');
   }
 
   private complete(): void {
     const { settle, status } = this;
     this.settle = this.missing = undefined;
-    this.head = this.tail = NOTHING;
-    settle!(status);
+    this.kept = NOTHING;
+    settle?.(status);
   }
 
   private fail(reason: string): void {
@@ -127,7 +110,7 @@ class Connection {
 }
 
 /** Keeps one request under way on each connection until the time is over, then waits for those under way. */
-async function drive(order: Order): Promise<Outcome> {
+export async function drive(order: Order): Promise<Outcome> {
   const next = inTurn(order.requests);
   const latencies: number[] = [];
   const failures: Record<string, number> = {};
@@ -187,14 +170,3 @@ function inTurn(requests: readonly string[]): () => Buffer {
 function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }
-
-process.on('message', (order) => {
-  void drive(order as Order).then(
-    (outcome) => process.send!({ outcome }),
-    (error: unknown) => process.send!({ fault: String(error) }),
-  );
-});
-// Nobody is left who would want an outcome.
-process.on('disconnect', () => process.exit());
-// Ctrl-C in a terminal reaches every process of the group; the bench ends this one itself.
-process.on('SIGINT', () => undefined);

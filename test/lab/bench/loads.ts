@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rawRequest } from '../../support/raw-http.js';
 import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED, YEARS } from './data-set.js';
-import type { Baseline } from './program.js';
+import type { Baseline, ProgramName } from './program.js';
 
 /** The figures that a load must reach with so many logs. */
 interface Target {
@@ -20,8 +20,8 @@ export interface Load {
   readonly logs?: number;
   /** The path of a request that all programs must answer alike. */
   readonly path?: string;
-  /** Only the service has it. */
-  readonly isOurs?: true;
+  /** Other programs that have it; all if undefined. */
+  readonly rivals?: readonly ProgramName[];
   /** The projects of the caller; all if undefined. */
   readonly projects?: readonly string[];
   readonly target?: Target;
@@ -70,7 +70,11 @@ const LOADS = {
   'totals-project-month': () => totals({ ...LARGEST, ...YEAR, by: 'month' }),
   'totals-project-day': () => totals({ ...LARGEST, ...MONTH, by: 'day' }),
   'totals-week': () => totals({ from: '2019-01-01', to: YEAR.to, by: 'week' }),
-  'totals-by-project': () => ({ ...totals({ ...MONTH, by: 'project' }), target: MONTH_OF_PROJECTS }),
+  'totals-by-project': () => ({
+    ...totals({ ...MONTH, by: 'project' }),
+    rivals: ['idiomatic'],
+    target: MONTH_OF_PROJECTS,
+  }),
   'bound-first-10': () => bound(10, list({})),
   'bound-first-100': () => bound(100, list({})),
   'bound-month-100': () => bound(100, totals({ ...YEAR, by: 'month' })),
@@ -93,10 +97,10 @@ const pagesOf = (logs: number) => Math.max(1, Math.ceil(logs / PAGE));
 const middleOf = (pages: number) => String(Math.ceil(pages / 2));
 
 const list = (query: Record<string, string>) => get('', query);
-const totals = (query: Record<string, string>) => get('/totals', query);
+const totals = (query: Record<string, string>): Load => ({ ...get('/totals', query), rivals: [] });
 /** A page of events after the one with an id. */
-const feed = (after: Record<string, string> = {}): Load => ({ ...get('/events', after), isOurs: true });
-const exported = (): Load => ({ ...get('/export', { format: 'csv' }), connections: 1, isOurs: true });
+const feed = (after: Record<string, string> = {}): Load => ({ ...get('/events', after), rivals: [] });
+const exported = (): Load => ({ ...get('/export', { format: 'csv' }), connections: 1, rivals: [] });
 
 function get(resource: string, query: Record<string, string>): Load {
   const text = new URLSearchParams(query).toString();
@@ -108,7 +112,7 @@ function get(resource: string, query: Record<string, string>): Load {
 /** The same for a caller who is bound to so many projects: the largest one, and those after it. */
 function bound(count: number, load: Load): Load {
   const projects = Array.from({ length: count }, (_, index) => projectId(1 + index));
-  return { ...load, isOurs: true, projects };
+  return { ...load, rivals: [], projects };
 }
 
 /** Creates with further headers, and attributes if they are given. */
@@ -126,7 +130,7 @@ function batch(): Load {
     timeLogs: Array.from({ length: BATCH.logs }, (_, index) => logOf(request * BATCH.logs + index)),
   }));
   const requests = (token: string) => bodies.map((body) => post('/batch', token, body));
-  return { status: 201, connections: 2, logs: BATCH.logs, isOurs: true, requests };
+  return { status: 201, connections: 2, logs: BATCH.logs, rivals: [], requests };
 }
 
 /** A log of any project on a day of the last month. */

@@ -1,4 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { eventually } from '../../support/eventually.js';
+import type { PostgresCluster } from '../../support/postgres-cluster.js';
 
 /** The resources of a process. */
 export interface Usage {
@@ -26,14 +29,25 @@ export async function forgetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** Microseconds of CPU of the server that a backend belongs to, with what has ended since. */
-export async function measureServer(backend: number): Promise<number> {
-  const { parent } = await statOf(backend);
+/** Microseconds of CPU that all processes of a server have spent, with those that have ended. */
+export async function measureServer({ socket }: PostgresCluster): Promise<number> {
+  const parent = parseInt(await readFile(join(dirname(socket), 'postmaster.pid'), 'utf8'));
   const postmaster = await statOf(parent);
   const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
   const stats = await Promise.all(pids.map((pid) => statOf(pid).catch(() => undefined)));
   const children = stats.filter((stat) => stat?.parent === parent);
   return children.reduce((sum, child) => sum + child!.own, postmaster.own + postmaster.ofEnded);
+}
+
+/** Waits until nothing is left of the round before; what nobody waits for any longer is cancelled. */
+export async function calm(server: PostgresCluster, isAbandoned: boolean): Promise<void> {
+  await eventually(async () => {
+    const busy = await server.query(
+      `select ${isAbandoned ? 'pg_cancel_backend(pid)' : ''} from pg_stat_activity
+        where backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`,
+    );
+    if (busy.length > 0) throw new Error('PostgreSQL does not come to rest after a round');
+  });
 }
 
 /** The fields of proc(5) that are wanted here; microseconds. */

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Order, Outcome } from './drive.js';
-import type { Driver } from './driver.js';
+import type { PostgresCluster } from '../../support/postgres-cluster.js';
+import { drive, type Outcome } from './drive.js';
 import type { Load } from './loads.js';
-import { forgetPeak, measureProcess } from './measure.js';
+import { calm, forgetPeak, measureProcess, measureServer } from './measure.js';
 import type { Program } from './program.js';
-import type { Server } from './server.js';
 
 /** Seconds to wait for unfinished requests. */
 const DRAIN_SECONDS = 60;
@@ -27,20 +26,21 @@ export interface Round extends Outcome {
 
 /** Puts a load on a program, after a run-up. */
 export async function runRound(
-  { server, driver, seconds }: { readonly server: Server; readonly driver: Driver; readonly seconds: number },
+  server: PostgresCluster,
+  seconds: number,
   load: Load,
   { pid, port, token }: Program,
 ): Promise<Round> {
   const { connections, status } = load;
   const requests = load.requests(token);
-  const order: Order = { port, connections, requests, status, seconds, drainSeconds: DRAIN_SECONDS };
-  const runUp = await driver.run({ ...order, seconds: RUN_UP });
-  await server.calm(runUp.unfinished > 0);
+  const order = { port, connections, requests, status, seconds, drainSeconds: DRAIN_SECONDS };
+  const runUp = await drive({ ...order, seconds: RUN_UP });
+  await calm(server, runUp.unfinished > 0);
   await forgetPeak(pid);
-  const [before, databaseBefore] = [await measureProcess(pid), await server.cpu()];
-  const outcome = await driver.run(order);
-  const [after, databaseAfter] = [await measureProcess(pid), await server.cpu()];
-  await server.calm(outcome.unfinished > 0);
+  const [before, databaseBefore] = [await measureProcess(pid), await measureServer(server)];
+  const outcome = await drive(order);
+  const [after, databaseAfter] = [await measureProcess(pid), await measureServer(server)];
+  await calm(server, outcome.unfinished > 0);
   const count = outcome.answered + outcome.unfinished;
   return {
     ...outcome,

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import type { ProgressLine } from '../../../src/commands/progress-line.js';
-import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
+import { connected, firstColumn, type PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { environment } from '../../support/environment.js';
 import { MAIN } from '../../support/service-process.js';
 import { type DataSet, logsQuery, PAGE, projectId, sizeName, YEARS } from './data-set.js';
-import type { Server } from './server.js';
 
 const COLUMNS = 'id, project_id, duration, description, date';
 /** Logs of one statement. Smaller ones would write the counts more often, which then take more room. */
@@ -37,11 +36,12 @@ export interface Seeding {
 export type Owner = 'service' | 'older' | 'baseline';
 
 /** Makes a database with the tables of an owner and the logs of a size. Returns its URL. */
-export async function provide(server: Server, owner: Owner, seeding: Seeding): Promise<string> {
-  const url = await server.create(`bench_${owner}_${sizeName(seeding.size)}`);
+export async function provide(server: PostgresCluster, owner: Owner, seeding: Seeding): Promise<string> {
+  const url = await server.createDatabase();
   if (owner === 'baseline') await queryOnce(url, BASELINE_SCHEMA);
   else migrate(url, owner === 'older' ? join(seeding.older!, 'dist', 'src') : dirname(MAIN));
   await seed(url, owner === 'baseline' ? `${COLUMNS}, created_at` : COLUMNS, seeding);
+  await server.query('checkpoint');
   return url;
 }
 
@@ -85,9 +85,8 @@ async function seed(url: string, columns: string, { size, progress, signal }: Se
         `seeding ${sizeName(size)}: ${percent} %, ${Math.round(perSecond)} logs/s, ${left} s left`,
       );
     }
-    // Else the server would do it in the middle of a round.
+    // Else the server would do it in the middle of a round, and a checkpoint too.
     await client.query('vacuum analyze');
-    await client.query('checkpoint');
     progress.end();
   } finally {
     await client.end();

@@ -1,6 +1,6 @@
 import express from 'express';
 import pg from 'pg';
-import { listOf, totalsOf } from './queries.js';
+import { listOf } from './queries.js';
 
 const AUTHORIZATION = `Bearer ${process.env.ACCESS_TOKEN}`;
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
@@ -27,15 +27,8 @@ app.post('/api/v1/time-logs', express.json(), async (request, response) => {
     .json({ success: true, data: { id, projectId, duration, description, date, createdAt } });
 });
 
-const run = async (sql: string, values: unknown[]) =>
-  (await pool.query<Record<string, string>>(sql, values)).rows;
-
 app.get('/api/v1/time-logs', async (request, response) => {
-  response.json(await listOf(request.query, run));
-});
-
-app.get('/api/v1/time-logs/totals', async (request, response) => {
-  response.json(await totalsOf(request.query, run));
+  response.json(await listOf(request.query, pool));
 });
 
 app.listen(Number(process.env.PORT), '127.0.0.1');

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import pg from 'pg';
 import type * as Fastify from '../../tools/node_modules/fastify/fastify.js';
-import { listOf, totalsOf, type TotalsQuery } from './queries.js';
+import { type ListQuery, listOf } from './queries.js';
 
 const tools = createRequire(join(process.cwd(), 'test', 'lab', 'tools', 'package.json'));
 const { fastify } = tools('fastify') as typeof Fastify;
@@ -12,14 +12,6 @@ interface NewLog {
   readonly duration: number;
   readonly description: string;
   readonly date: string;
-}
-
-interface Query {
-  readonly projectId?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly page: number;
-  readonly limit: number;
 }
 
 const UUID = { type: 'string', format: 'uuid' };
@@ -70,8 +62,6 @@ const PAGE_OF_LOGS = {
 const AUTHORIZATION = `Bearer ${process.env.ACCESS_TOKEN}`;
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const app = fastify();
-const run = async (sql: string, values: unknown[]) =>
-  (await pool.query<Record<string, string>>(sql, values)).rows;
 
 app.addHook('onRequest', async (request, reply) => {
   if (request.headers.authorization === AUTHORIZATION) return;
@@ -96,12 +86,10 @@ app.post<{ Body: NewLog }>(
   },
 );
 
-app.get<{ Querystring: Query }>(
+app.get<{ Querystring: ListQuery }>(
   '/api/v1/time-logs',
   { schema: { querystring: QUERY, response: { 200: PAGE_OF_LOGS } } },
-  ({ query }) => listOf(query, run),
+  ({ query }) => listOf(query, pool),
 );
-
-app.get<{ Querystring: TotalsQuery }>('/api/v1/time-logs/totals', ({ query }) => totalsOf(query, run));
 
 await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });

@@ -39,7 +39,6 @@ import {
   PrimaryGeneratedColumn,
   Repository,
 } from 'typeorm';
-import { totalsOf } from './queries.js';
 
 @Entity('time_logs')
 @Index(['projectId', 'date'])
@@ -106,7 +105,7 @@ class ListTimeLogsDto {
 
 class TotalsDto extends ListTimeLogsDto {
   @IsOptional()
-  @IsIn(['project', 'day', 'week', 'month'])
+  @IsIn(['project'])
   by?: string;
 }
 
@@ -141,8 +140,22 @@ class TimeLogService {
     });
   }
 
-  totals(query: TotalsDto) {
-    return totalsOf(query, (sql, values) => this.timeLogs.query(sql, values));
+  /** The sums of a period, those of each project, and the number of projects. */
+  totals(from: string, to: string, page: number, limit: number) {
+    const logs = 'from time_logs where date between $1 and $2';
+    const sums = 'count(*)::int as count, coalesce(sum(duration), 0)::float8 as duration';
+    return Promise.all([
+      this.timeLogs.query<[{ count: number; duration: number }]>(`select ${sums} ${logs}`, [from, to]),
+      this.timeLogs.query<object[]>(
+        `select project_id as "projectId", ${sums} ${logs}
+          group by project_id order by duration desc, project_id limit $3 offset $4`,
+        [from, to, limit, (page - 1) * limit],
+      ),
+      this.timeLogs.query<[{ total: number }]>(`select count(distinct project_id)::int as total ${logs}`, [
+        from,
+        to,
+      ]),
+    ]);
   }
 }
 
@@ -157,9 +170,11 @@ class TimeLogController {
     return { success: true, data: await this.timeLogs.create(dto) };
   }
 
+  /** Totals by project alone. */
   @Get('totals')
-  totals(@Query() query: TotalsDto) {
-    return this.timeLogs.totals(query);
+  async totals(@Query() { from = '', to = '', page = 1, limit = 50 }: TotalsDto) {
+    const [[whole], data, [{ total }]] = await this.timeLogs.totals(from, to, page, limit);
+    return { success: true, data, meta: { ...whole, total, page, limit } };
   }
 
   @Get()
