@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { Agent, request } from 'node:https';
+import { Agent } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { useFolder } from '../../support/fixtures.js';
 import { refusal } from '../../support/requests.js';
+import { endProcess, type Printing } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { Certificates } from './certificates.js';
+import { fetchOver, identityOf, makeCertificates } from './certificates.js';
 import { describeWith } from '../describe-with.js';
-import type { Daemon } from './daemon.js';
 import { startBalancer } from './fleet.js';
 
 const KEY = { 'idempotency-key': 'a-key' };
@@ -25,7 +25,7 @@ describeWith('haproxy')('the balancer', () => {
   const servers: Server[] = [];
   /** How the instances take the next requests: `losses` of them lose their instance, `frozen` ones wait forever. */
   const next = { losses: 0, isFrozen: false, arrived: 0 };
-  let balancer: Daemon;
+  let balancer: Printing;
   let port: number;
   let ca: string;
 
@@ -42,41 +42,34 @@ describeWith('haproxy')('the balancer', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return (server.address() as AddressInfo).port;
   };
-  const send = (agent: Agent, method: string, headers: Record<string, string> = {}) =>
-    new Promise<{ status: number; retryAfter: string | undefined; body: unknown }>((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, method, path: '/api/v1/time-logs', agent };
-      request({ ...options, headers }, (answer) => {
-        json(answer).then(
-          (body) => resolve({ status: answer.statusCode!, retryAfter: answer.headers['retry-after'], body }),
-          reject,
-        );
-      })
-        .on('error', reject)
-        .end(['POST', 'PUT'].includes(method) ? '{}' : undefined);
-    });
+  const send = async (agent: Agent, method: string, headers: Record<string, string> = {}) => {
+    const body = ['POST', 'PUT'].includes(method) ? '{}' : null;
+    const url = `https://127.0.0.1:${port}/api/v1/time-logs`;
+    const answer = await fetchOver({ ca }, agent)(url, { method, headers, body });
+    const retryAfter = answer.headers.get('retry-after');
+    return { status: answer.status, retryAfter, body: await answer.json() };
+  };
   /** One connection, which it keeps. */
-  const newAgent = () => new Agent({ keepAlive: true, maxSockets: 1, ca });
+  const newAgent = () => new Agent({ keepAlive: true, maxSockets: 1 });
 
   beforeAll(async () => {
-    const certificates = await Certificates.make(inFolder('certificates'));
-    ({ ca } = await certificates.identity());
+    const certificates = await makeCertificates(inFolder('certificates'));
+    ({ ca } = await identityOf(certificates));
     port = await unusedPort();
     // Nobody asks for the databases.
-    const nowhere = async () => [await unusedPort(), await unusedPort()] as const;
-    balancer = startBalancer({
-      certificates: certificates.of('balancer-1'),
+    const nowhere = async () => ({ port: await unusedPort(), restPort: await unusedPort() });
+    balancer = await startBalancer({
+      certificates: join(certificates, 'balancer-1'),
       requests: port,
-      figures: await unusedPort(),
-      primary: await unusedPort(),
-      standby: await unusedPort(),
+      databases: [await unusedPort(), await unusedPort()],
       instances: await Promise.all(Array.from({ length: 4 }, () => listen('instance'))),
       reader: await listen('reader'),
       postgres: [await nowhere(), await nowhere()],
     });
-    await eventually(async () => expect((await send(new Agent({ ca }), 'POST')).status).toBe(200));
+    await eventually(async () => expect((await send(new Agent(), 'POST')).status).toBe(200));
   });
   afterAll(async () => {
-    await balancer.end();
+    await endProcess(balancer.child);
     for (const server of servers) server.close().closeAllConnections();
   });
 

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { type Agent, request } from 'node:https';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
 const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet', 'certificates.sh');
@@ -14,57 +14,36 @@ export interface Identity {
   readonly key?: string;
 }
 
-/** The certificates that the script of the fleet makes. */
-export class Certificates {
-  private constructor(private readonly folder: string) {}
+/** Makes the certificates of the fleet in a new folder, each machine's in a folder of its name. Returns the folder. */
+export async function makeCertificates(folder: string): Promise<string> {
+  await promisify(execFile)('sh', [SCRIPT, folder]);
+  return folder;
+}
 
-  /** Makes them in a new folder. */
-  static async make(folder: string): Promise<Certificates> {
-    await promisify(execFile)('sh', [SCRIPT, folder]);
-    return new Certificates(folder);
-  }
-
-  /** The folder that a machine gets. */
-  of(machine: string): string {
-    return join(this.folder, machine);
-  }
-
-  /** The URL of a database, whose server must have a certificate of the CA. */
-  verified(url: string): string {
-    return `${url}?sslmode=verify-full&sslrootcert=${join(this.folder, 'ca.crt')}`;
-  }
-
-  /** That of a machine; without a name that of a client, who has nothing to show. */
-  async identity(machine?: string): Promise<Identity> {
-    const ca = await readFile(join(this.folder, 'ca.crt'), 'utf8');
-    if (machine === undefined) return { ca };
-    const pem = await readFile(join(this.of(machine), 'tls.pem'), 'utf8');
-    return { ca, cert: pem, key: pem };
-  }
+/** The identity of a machine; without a name that of a client, who has nothing to show. */
+export async function identityOf(folder: string, machine?: string): Promise<Identity> {
+  const ca = await readFile(join(folder, 'ca.crt'), 'utf8');
+  if (machine === undefined) return { ca };
+  const pem = await readFile(join(folder, machine, 'tls.pem'), 'utf8');
+  return { ca, cert: pem, key: pem };
 }
 
 /**
  * `fetch` over TLS for those who trust this CA. At any address it is to speak to `localhost`. Each request has a
- * connection of its own.
+ * connection of its own, unless an agent keeps one.
  */
-export function fetchOver(identity: Identity): (url: string, init?: RequestInit) => Promise<Response> {
-  return (url, { method = 'GET', headers, body, signal } = {}) =>
+export function fetchOver(identity: Identity, agent: Agent | false = false) {
+  return (url: string, { method = 'GET', headers, body, signal }: RequestInit = {}): Promise<Response> =>
     new Promise((resolve, reject) => {
-      const options = {
-        ...identity,
-        servername: 'localhost',
-        method,
-        headers: Object.fromEntries(new Headers(headers)),
-        agent: false,
-      };
-      const outgoing = request(url, { ...options, signal: signal ?? undefined }, (answer) => {
-        buffer(answer).then((bytes) => {
-          const answered = new Headers();
-          for (const [name, values = []] of Object.entries(answer.headersDistinct))
-            for (const value of values) answered.append(name, value);
-          const status = answer.statusCode!;
-          const hasBody = ![204, 304].includes(status) && method !== 'HEAD';
-          resolve(new Response(hasBody ? bytes : null, { status, headers: answered }));
+      const options = { ...identity, servername: 'localhost', method, agent, signal: signal ?? undefined };
+      const all = Object.fromEntries(new Headers(headers));
+      const outgoing = request(url, { ...options, headers: all }, (answer) => {
+        text(answer).then((answered) => {
+          const { statusCode, headersDistinct } = answer;
+          const lines = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+            values.map((value): [string, string] => [name, value]),
+          );
+          resolve(new Response(answered || null, { status: statusCode!, headers: lines }));
         }, reject);
       });
       outgoing.on('error', reject).end(body ?? undefined);

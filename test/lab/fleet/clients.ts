@@ -6,36 +6,20 @@ import type { Fleet } from './fleet.js';
 /** Milliseconds that each writer waits after an acknowledged create. */
 const PACE = 25;
 
-/** A ledger that knows when each create had which outcome, repeats included. */
-class TimedLedger extends Ledger {
-  private readonly outcomes: { readonly kind: Outcome['kind']; readonly at: number }[] = [];
+/** A ledger that counts outcomes, those of repeats included. */
+class CountingLedger extends Ledger {
+  /** Creates that were answered 503, and those whose connection was closed without an answer. */
+  seen = { refused: 0, closed: 0 };
+
+  constructor(private readonly acknowledgedAt: number[]) {
+    super();
+  }
 
   override settle(log: IntendedLog, outcome: Outcome): void {
     super.settle(log, outcome);
-    this.outcomes.push({ kind: outcome.kind, at: performance.now() });
-  }
-
-  /** When creates had an outcome, from a moment on. */
-  timesOf(kind: Outcome['kind'], begun: number): number[] {
-    return this.outcomes.filter((one) => one.kind === kind && one.at >= begun).map(({ at }) => at);
-  }
-}
-
-/** Writers of one kind. */
-class Client {
-  readonly ledger = new TimedLedger();
-  readonly writers: Writers;
-
-  constructor({ ca, port }: Fleet, areKeyed: boolean) {
-    this.writers = new Writers({ token: TOKEN, ledger: this.ledger, count: 4, areKeyed, pace: PACE, ca });
-    this.writers.aim(port);
-    this.writers.start();
-  }
-
-  /** Creates since then that were answered 503, and those whose connection was closed without an answer. */
-  failuresSince(begun: number) {
-    const [refused, closed] = [this.ledger.timesOf('refused', begun), this.ledger.timesOf('cut', begun)];
-    return { refused: refused.length, closed: closed.length };
+    if (outcome.kind === 'acknowledged') this.acknowledgedAt.push(performance.now());
+    if (outcome.kind === 'refused') this.seen.refused++;
+    if (outcome.kind === 'cut') this.seen.closed++;
   }
 }
 
@@ -44,17 +28,21 @@ export const UNNOTICED = { refused: 0, closed: 0 };
 
 /** Those who send each create with a key, until it is acknowledged; and those who send it once. */
 export class Clients {
-  readonly withKeys: Client;
-  readonly without: Client;
+  /** The times of acknowledged creates. */
+  private readonly times: number[] = [];
+  readonly ledgers = [new CountingLedger(this.times), new CountingLedger(this.times)] as const;
+  readonly withKeys: Writers;
+  readonly without: Writers;
 
-  constructor(fleet: Fleet) {
-    this.withKeys = new Client(fleet, true);
-    this.without = new Client(fleet, false);
-    fleet.stops.push(() => this.stop());
-  }
-
-  get ledgers(): readonly TimedLedger[] {
-    return [this.withKeys.ledger, this.without.ledger];
+  constructor({ ca, port, stops }: Fleet) {
+    const options = { token: TOKEN, count: 4, pace: PACE, ca };
+    this.withKeys = new Writers({ ...options, ledger: this.ledgers[0], areKeyed: true });
+    this.without = new Writers({ ...options, ledger: this.ledgers[1] });
+    for (const writers of [this.withKeys, this.without]) {
+      writers.aim(port);
+      writers.start();
+    }
+    stops.push(() => this.stop());
   }
 
   /** All logs that were acknowledged, by description. */
@@ -64,23 +52,18 @@ export class Clients {
 
   /** Injects a fault, waits until both kinds of clients write again, and returns the effect. */
   async through(act: () => Promise<void>) {
-    const begun = performance.now();
+    for (const ledger of this.ledgers) ledger.seen = { ...UNNOTICED };
+    this.times.splice(0, Infinity, performance.now());
     await act();
-    for (const { writers } of [this.withKeys, this.without]) await writers.acknowledge(50);
-    const times = this.ledgers.flatMap((ledger) => ledger.timesOf('acknowledged', begun));
-    const gaps = times
-      .sort((one, other) => one - other)
-      .map((time, index) => time - (times[index - 1] ?? begun));
-    return {
-      withKeys: this.withKeys.failuresSince(begun),
-      without: this.without.failuresSince(begun),
-      acknowledged: times.length,
-      /** The longest time in which no create was acknowledged. */
-      secondsWithout: Math.max(...gaps) / 1_000,
-    };
+    for (const writers of [this.withKeys, this.without]) await writers.acknowledge(50);
+    const gaps = this.times.slice(1).map((time, index) => time - this.times[index]!);
+    const [withKeys, without] = this.ledgers.map(({ seen }) => seen);
+    /** The longest time in which no create was acknowledged. */
+    const secondsWithout = Math.max(...gaps) / 1_000;
+    return { withKeys, without, acknowledged: gaps.length, secondsWithout };
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.withKeys.writers.stop(), this.without.writers.stop()]);
+    await Promise.all([this.withKeys.stop(), this.without.stop()]);
   }
 }

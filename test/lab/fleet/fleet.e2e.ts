@@ -51,7 +51,7 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
       for (let kill = 0; kill < KILLS; kill++) {
         const instance = fleet.instances[kill % fleet.instances.length]!;
         await instance.end('SIGKILL');
-        await clients.without.writers.acknowledge(20);
+        await clients.without.acknowledge(20);
         await instance.start();
       }
     });
@@ -70,7 +70,7 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
     await through(`SIGKILL of the primary, ${FAILOVERS} times`, async () => {
       for (let kill = 0; kill < FAILOVERS; kill++) {
         await fleet.postgres.failOver();
-        await clients.withKeys.writers.acknowledge(20);
+        await clients.withKeys.acknowledge(20);
         await fleet.verifyCounts();
         await fleet.postgres.whole();
       }
@@ -80,7 +80,7 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
   it('loses nothing where primary and standby change places', async () => {
     await through('switchover', async () => {
       const { standby } = await fleet.postgres.switchOver();
-      await clients.withKeys.writers.acknowledge(20);
+      await clients.withKeys.acknowledge(20);
       await fleet.verifyCounts();
       expect((await fleet.postgres.whole()).primary.name).toBe(standby.name);
     });

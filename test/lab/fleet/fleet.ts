@@ -8,10 +8,15 @@ import { TOKEN } from '../faults/support/service-under-writes.js';
 import { parsed } from '../../support/raw-http.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { runCommand } from '../../support/commands.js';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
-import { Certificates, fetchOver } from './certificates.js';
-import { Daemon } from './daemon.js';
-import { PostgresPair } from './postgres-pair.js';
+import {
+  endProcess,
+  type Printing,
+  type ServiceProcess,
+  startService,
+} from '../../support/service-process.js';
+import { fetchOver, identityOf, makeCertificates } from './certificates.js';
+import { startDaemon } from './daemon.js';
+import { startPostgresPair } from './postgres-pair.js';
 
 const BALANCER = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet', 'haproxy.cfg');
 /** Seconds: longer than the balancer takes to see that an instance is not ready. */
@@ -29,36 +34,40 @@ interface Ports {
   /** The folder with its certificate, and the CA. */
   readonly certificates: string;
   readonly requests: number;
-  /** The port for Prometheus. */
-  readonly figures: number;
-  readonly primary: number;
-  readonly standby: number;
-  /** The ports of the four instances, and of the one that reads. */
+  /** Those of the four instances, and of the one that reads. */
   readonly instances: readonly number[];
   readonly reader: number;
-  /** The ports of the two servers, each with that of its Patroni. */
-  readonly postgres: readonly (readonly [server: number, patroni: number])[];
+  /** Those that lead to the primary and to the standby. */
+  readonly databases: readonly [primary: number, standby: number];
+  /** Those of the two servers, each with that of its Patroni. */
+  readonly postgres: readonly { readonly port: number; readonly restPort: number }[];
 }
 
 /** Starts the balancer as it ships. */
-export function startBalancer(ports: Ports): Daemon {
-  const { certificates, requests, figures, primary, standby, instances, reader, postgres } = ports;
+export async function startBalancer(ports: Ports): Promise<Printing> {
+  const { certificates, requests, databases, instances, reader, postgres } = ports;
   const local = (port: number) => `127.0.0.1:${port}`;
-  return Daemon.start(['haproxy', '-W', '-db', '-f', BALANCER], {
+  const [primary, standby] = databases.map(local) as [string, string];
+  const numbered = (name: string, values: readonly string[]) =>
+    Object.fromEntries(values.map((value, index) => [`${name}_${index + 1}`, value]));
+  return startDaemon(['haproxy', '-W', '-db', '-f', BALANCER], {
     CERTIFICATES: certificates,
     BALANCER: local(requests),
-    FIGURES: local(figures),
+    // The port for Prometheus.
+    FIGURES: local(await unusedPort()),
     // All balancers of a machine share these names.
     SENT_ONCE: `abns@time-logs-${local(requests)}`,
-    PRIMARY: local(primary),
-    STANDBY: local(standby),
+    PRIMARY: primary,
+    STANDBY: standby,
     TIME_LOGS_READER: local(reader),
-    ...Object.fromEntries(instances.map((port, index) => [`TIME_LOGS_${index + 1}`, local(port)])),
-    ...Object.fromEntries(
-      postgres.flatMap(([server, patroni], index) => [
-        [`POSTGRES_${index + 1}`, local(server)],
-        [`PATRONI_${index + 1}`, String(patroni)],
-      ]),
+    ...numbered('TIME_LOGS', instances.map(local)),
+    ...numbered(
+      'POSTGRES',
+      postgres.map(({ port }) => local(port)),
+    ),
+    ...numbered(
+      'PATRONI',
+      postgres.map(({ restPort }) => String(restPort)),
     ),
   });
 }
@@ -91,96 +100,82 @@ export class Instance {
   }
 }
 
-/** Four instances on the primary and one on the standby, behind the balancer as it ships. */
-export class Fleet {
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
+
+/** Starts a fleet without its instances, behind the balancer as it ships: four on the primary, one on the standby. */
+async function startFleet() {
   /** Resources to close before it, the last one first. */
-  readonly stops: (() => Promise<unknown>)[] = [];
-
-  private constructor(
-    private readonly place: string,
-    readonly postgres: PostgresPair,
-    private readonly balancer: Daemon,
-    /** The port of the balancer for clients, and the CA that they trust, in PEM. */
-    readonly port: number,
-    readonly ca: string,
-    /** The database on the primary, wherever that is. */
-    readonly databaseUrl: string,
-    readonly instances: readonly Instance[],
-    readonly reader: Instance,
-  ) {}
-
-  /** Starts all but the instances. */
-  static async start(): Promise<Fleet> {
-    const place = await mkdtemp(join(tmpdir(), 'fleet-'));
-    await chmod(place, 0o711);
-    const certificates = await Certificates.make(join(place, 'certificates'));
-    const postgres = await PostgresPair.start(place, certificates);
-    const [port, primary, standby] = [await unusedPort(), await unusedPort(), await unusedPort()];
-    const [writing, reading] = [postgres.url(primary), postgres.url(standby)];
-    const ports = await Promise.all(Array.from({ length: INSTANCES }, unusedPort));
-    const reader = new Instance(await unusedPort(), reading);
-    const balancer = startBalancer({
-      certificates: certificates.of('balancer-1'),
-      requests: port,
-      figures: await unusedPort(),
-      primary,
-      standby,
-      instances: ports,
-      reader: reader.port,
-      postgres: postgres.members.map((member) => [member.port, member.restPort] as const),
-    });
-    const instances = ports.map((one) => new Instance(one, writing));
-    const { ca } = await certificates.identity();
-    const fleet = new Fleet(place, postgres, balancer, port, ca, writing, instances, reader);
-    await eventually(async () => expect((await fleet.ask('/livez')).status).toBe(503));
-    return fleet;
-  }
-
-  /** Starts the instances; the first migrates. The reader follows when the standby has the tables. */
-  async startInstances(): Promise<void> {
-    const [first, ...others] = this.instances;
-    await first!.start();
-    await Promise.all(others.map((instance) => instance.start()));
-    await eventually(() => this.reader.start());
-  }
-
-  /** Fails if a count or a sum is not that of the logs. */
-  async verifyCounts(): Promise<void> {
-    const verified = await runCommand('counts', ['verify'], { DATABASE_URL: this.databaseUrl });
-    expect(verified).toMatchObject({ code: 0 });
-  }
-
+  const stops: (() => Promise<unknown>)[] = [];
+  const place = await mkdtemp(join(tmpdir(), 'fleet-'));
+  await chmod(place, 0o711);
+  const certificates = await makeCertificates(join(place, 'certificates'));
+  const postgres = await startPostgresPair(place, certificates);
+  const [port, primary, standby] = [await unusedPort(), await unusedPort(), await unusedPort()];
+  /** The database on the primary, wherever that is. */
+  const databaseUrl = postgres.url(primary);
+  const ports = await Promise.all(Array.from({ length: INSTANCES }, unusedPort));
+  const instances = ports.map((one) => new Instance(one, databaseUrl));
+  const reader = new Instance(await unusedPort(), postgres.url(standby));
+  const balancer = await startBalancer({
+    certificates: join(certificates, 'balancer-1'),
+    requests: port,
+    databases: [primary, standby],
+    instances: ports,
+    reader: reader.port,
+    postgres: postgres.members,
+  });
+  /** The CA that clients trust, in PEM. */
+  const { ca } = await identityOf(certificates);
+  const send = fetchOver({ ca });
   /** Asks at the balancer as a caller with the declared token; `body` is undefined where it is no JSON. */
-  async ask(path: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> {
-    const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${TOKEN}`);
-    headers.set('content-type', 'application/json');
-    const send = fetchOver({ ca: this.ca });
-    const answer = await send(`https://127.0.0.1:${this.port}${path}`, { ...init, headers });
+  const ask = async (path: string) => {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const answer = await send(`https://127.0.0.1:${port}${path}`, { headers });
     return { status: answer.status, body: parsed(await answer.text()) };
-  }
-
-  /** A consumer of the feed that asks at the balancer. */
-  follow(): Follower {
-    const follower = new Follower((path) => this.ask(path));
-    this.stops.push(() => follower.stop());
-    return follower;
-  }
-
-  async stop(): Promise<void> {
-    for (const stop of this.stops.splice(0).reverse()) await stop();
-    for (const instance of [...this.instances, this.reader]) await instance.end('SIGKILL');
-    await this.balancer.end();
-    await this.postgres.stop();
-    await rm(this.place, { recursive: true, force: true, maxRetries: 5 });
-  }
+  };
+  await eventually(async () => expect((await ask('/livez')).status).toBe(503));
+  return {
+    stops,
+    postgres,
+    /** The port of the balancer for clients. */
+    port,
+    ca,
+    databaseUrl,
+    instances,
+    reader,
+    /** Starts the instances; the first migrates. The reader follows when the standby has the tables. */
+    startInstances: async () => {
+      const [first, ...others] = instances;
+      await first!.start();
+      await Promise.all(others.map((instance) => instance.start()));
+      await eventually(() => reader.start());
+    },
+    /** Fails if a count or a sum is not that of the logs. */
+    verifyCounts: async () => {
+      const verified = await runCommand('counts', ['verify'], { DATABASE_URL: databaseUrl });
+      expect(verified).toMatchObject({ code: 0 });
+    },
+    /** A consumer of the feed that asks at the balancer. */
+    follow: () => {
+      const follower = new Follower(ask);
+      stops.push(() => follower.stop());
+      return follower;
+    },
+    stop: async () => {
+      for (const stop of stops.splice(0).reverse()) await stop();
+      for (const instance of [...instances, reader]) await instance.end('SIGKILL');
+      await endProcess(balancer.child);
+      await postgres.stop();
+      await rm(place, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
 }
 
 /** A fleet for the tests of a file, with all instances unless it is prepared otherwise. */
 export function useFleet(prepare = (fleet: Fleet): Promise<unknown> => fleet.startInstances()): Fleet {
-  const fleet = Object.create(Fleet.prototype) as Fleet;
+  const fleet = {} as Fleet;
   beforeAll(async () => {
-    Object.assign(fleet, await Fleet.start());
+    Object.assign(fleet, await startFleet());
     await prepare(fleet);
   });
   afterAll(() => fleet.stop());

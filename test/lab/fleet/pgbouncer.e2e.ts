@@ -8,10 +8,10 @@ import { useCluster, useLossyProxy } from '../faults/support/use-cluster.js';
 import { runHere } from '../../support/service-here.js';
 import { useFolder } from '../../support/fixtures.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { spawnService } from '../../support/service-process.js';
+import { endProcess, type Printing, spawnService } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
-import { Daemon, give, postgresAccount } from './daemon.js';
+import { give, postgresAccount, startDaemon } from './daemon.js';
 
 /** The settings that the service would send at the start of a connection. */
 const SETTINGS = {
@@ -29,7 +29,7 @@ describeWith('pgbouncer')('the service behind PgBouncer in transaction mode', ()
   /** Leads from a port to the socket of the server. */
   const proxy = useLossyProxy(postgres);
   const inFolder = useFolder('pgbouncer-');
-  let pooler: Daemon;
+  let pooler: Printing;
   /** Directly, and through the pooler. */
   let databaseUrl: string;
   let pooledUrl: string;
@@ -57,13 +57,13 @@ pool_mode = transaction
 default_pool_size = 3
 `,
     );
-    pooler = Daemon.start(['pgbouncer', file], {}, owner);
+    pooler = startDaemon(['pgbouncer', file], {}, owner);
     pooledUrl = `postgres://${name}@127.0.0.1:${port}/${name}`;
     await eventually(() => queryOnce(pooledUrl, 'select')).catch((error: unknown) => {
-      throw new Error(`${String(error)}\n${pooler.output}`);
+      throw new Error(`${String(error)}\n${pooler.output()}`);
     });
   });
-  afterAll(() => pooler.end('SIGINT'));
+  afterAll(() => endProcess(pooler.child, 'SIGINT'));
 
   it('migrates directly, and answers every request', async () => {
     const url = `${pooledUrl}?pgbouncer=true`;

@@ -12,12 +12,17 @@ import { useFolder, useTestDatabase } from '../../support/fixtures.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { rawRequest } from '../../support/raw-http.js';
 import { LOG, refusal, TIME_LOGS } from '../../support/requests.js';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
+import {
+  endProcess,
+  type Printing,
+  type ServiceProcess,
+  startService,
+} from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
 import { measureProcess } from '../bench/measure.js';
-import { Certificates, fetchOver, type Identity } from './certificates.js';
-import { Daemon } from './daemon.js';
+import { fetchOver, type Identity, identityOf, makeCertificates } from './certificates.js';
+import { startDaemon } from './daemon.js';
 
 const FILES = join(import.meta.dirname, '..', '..', '..', 'docker', 'proxy');
 
@@ -54,7 +59,7 @@ async function settingsOf(
   return file;
 }
 
-async function startNginx(place: Place): Promise<Daemon> {
+async function startNginx(place: Place): Promise<Printing> {
   const { folder, port, pem } = place;
   const certificate = '/etc/letsencrypt/live/time-logs.example';
   const site = await settingsOf('nginx.conf', place, {
@@ -73,10 +78,10 @@ async function startNginx(place: Place): Promise<Daemon> {
     main,
     `daemon off; ${user} pid ${folder}/pid; events {} http { access_log off; ${paths.join(' ')} include ${site}; }\n`,
   );
-  return Daemon.start(['nginx', '-e', 'stderr', '-c', main]);
+  return startDaemon(['nginx', '-e', 'stderr', '-c', main]);
 }
 
-async function startCaddy(place: Place): Promise<Daemon> {
+async function startCaddy(place: Place): Promise<Printing> {
   const { folder, port, pem } = place;
   const version = String(spawnSync('caddy', ['version']).stdout);
   // As the file says.
@@ -86,7 +91,7 @@ async function startCaddy(place: Place): Promise<Daemon> {
     'auto_https disable_redirects': 'auto_https disable_redirects\n\tadmin off',
     'time-logs.example {': `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${pem} ${pem}`,
   });
-  return Daemon.start(['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], { HOME: folder });
+  return startDaemon(['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], { HOME: folder });
 }
 
 /** Stores the logs of a page, with descriptions of the maximum length, each of whose code points has four bytes. */
@@ -123,27 +128,27 @@ for (const [program, start] of Object.entries({ nginx: startNginx, caddy: startC
     const database = useTestDatabase();
     const inFolder = useFolder(`${program}-`);
     let service: ServiceProcess;
-    let proxy: Daemon;
+    let proxy: Printing;
     let port: number;
     let identity: Identity;
     const headers = { authorization: `Bearer ${TOKEN}` };
 
     beforeAll(async () => {
-      const certificates = await Certificates.make(inFolder('certificates'));
-      identity = await certificates.identity();
+      const certificates = await makeCertificates(inFolder('certificates'));
+      identity = await identityOf(certificates);
       service = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
       port = await unusedPort();
-      const pem = join(certificates.of('balancer-1'), 'tls.pem');
+      const pem = join(certificates, 'balancer-1', 'tls.pem');
       proxy = await start({ folder: inFolder(), port, service: service.port, pem });
       await eventually(async () => expect(await (await send('/readyz')).text()).toBe('OK')).catch(
         (error: unknown) => {
-          throw new Error(`${String(error)}\n${proxy.output}`);
+          throw new Error(`${String(error)}\n${proxy.output()}`);
         },
       );
     });
     afterAll(async () => {
       await service.end();
-      await proxy.end();
+      await endProcess(proxy.child);
     });
 
     const send = (path: string, init?: RequestInit) =>

@@ -15,7 +15,7 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
   const query = (sql: string) => firstColumn(fleet.databaseUrl, sql);
   const createBriefly = async () => {
     const clients = new Clients(fleet);
-    await clients.withKeys.writers.acknowledge(100);
+    await clients.withKeys.acknowledge(100);
     await clients.stop();
     for (const { unexpected } of clients.ledgers) expect(unexpected).toEqual([]);
     return [...clients.acknowledged.values()].map(({ id }) => id);
