@@ -8,7 +8,7 @@ import { endProcess, spawnProgram } from '../../support/service-process.js';
 import { createTestDatabase } from '../../support/test-database.js';
 import { useFolder } from '../../support/fixtures.js';
 import { packLib, run } from '../package/run.js';
-import { manifestIn, unpack, unpacked } from '../package/tarball.js';
+import { manifestIn, unpack } from '../package/tarball.js';
 
 /** The application of a host on one version of Nest, with a package manager and its lockfile. */
 interface Host {
@@ -105,7 +105,7 @@ if (!canInstall) process.stderr.write('skipped: the npm registry is out of reach
     itInFull('passes them with the lowest versions that the package supports', async () => {
       const manifest = await readFile(join(directory, 'package.json'), 'utf8');
       const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
-      const { peerDependencies: peers } = manifestIn(await unpacked(tarballs[0]));
+      const { peerDependencies: peers } = await manifestIn(inFolder());
       const lowestOf = (name: string) => peers[name]?.match(/\d+\.\d+\.\d+/g)?.at(host.lowest);
       const lowest = Object.keys(dependencies).flatMap((name) => {
         const version = lowestOf(name === '@nestjs/platform-express' ? '@nestjs/core' : name);

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -30,10 +29,10 @@ export async function packLib(directory: string): Promise<[timeLogs: string, pos
   return [timeLogs!, postgres!];
 }
 
-/** Makes the package of a workspace in a directory, as `npm pack` does; resolves with the path of its tarball. */
-export async function packWorkspace(name: string, directory: string): Promise<string> {
-  await mkdir(directory, { recursive: true });
+/** Makes the package of a workspace in a directory, as `npm pack` does; its tarball and the files in it. */
+export async function packWorkspace(name: string, directory: string) {
   const args = ['pack', '--workspace', name, '--pack-destination', directory, '--json'];
-  const [packed] = JSON.parse(await run('npm', args)) as [{ filename: string }];
-  return join(directory, packed.filename);
+  const packed = JSON.parse(await run('npm', args)) as [{ filename: string; files: { path: string }[] }];
+  const [{ filename, files }] = packed;
+  return { tarball: join(directory, filename), files: files.map(({ path }) => path) };
 }

@@ -1,6 +1,6 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { run } from './run.js';
 
 /** The files with the types and the code of an entry. */
 interface Entry {
@@ -16,29 +16,16 @@ export interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
-/** The files of a package's tarball by their paths in the package, as ustar has them (POSIX.1-2017, pax). */
-export async function unpacked(tarball: string): Promise<ReadonlyMap<string, string>> {
-  const tar = gunzipSync(await readFile(tarball));
-  const field = (from: number, length: number) =>
-    tar.toString('latin1', from, from + length).split('\0', 1)[0]!;
-  const files = new Map<string, string>();
-  for (let at = 0; tar[at] !== 0;) {
-    const path = posix.join(field(at + 345, 155), field(at, 100));
-    const size = Number.parseInt(field(at + 124, 12), 8);
-    files.set(posix.relative('package', path), tar.toString('utf8', at + 512, at + 512 + size));
-    at += 512 + Math.ceil(size / 512) * 512;
-  }
-  return files;
+/** Writes the files of a package's tarball to a directory. Returns their paths in the package. */
+export async function unpack(tarball: string, directory: string): Promise<string[]> {
+  await mkdir(directory, { recursive: true });
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', directory]);
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => relative(directory, join(parentPath, name)));
 }
 
-/** Writes the files of a package's tarball to a directory. */
-export async function unpack(tarball: string, directory: string): Promise<void> {
-  for (const [path, text] of await unpacked(tarball)) {
-    await mkdir(dirname(join(directory, path)), { recursive: true });
-    await writeFile(join(directory, path), text);
-  }
-}
-
-export function manifestIn(files: ReadonlyMap<string, string>): Manifest {
-  return JSON.parse(files.get('package.json') ?? '') as Manifest;
+/** Reads the manifest of a package that was unpacked to a directory. */
+export async function manifestIn(directory: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')) as Manifest;
 }
