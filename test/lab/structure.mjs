@@ -11,7 +11,10 @@ const PARTS = {
     ['database', /^src\/database\//],
     ['process, commands, composition', /^(libs\/build\/|src\/(process|commands)\/|src\/[^/]+$)/],
     ['tokens, health, metrics, documentation', /^src\/(access-token|api-docs|health|metrics)\//],
-    ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|strict-(request|url))\//],
+    [
+      'building blocks',
+      /^libs\/(auth|batching|errors|http-edge|measures|request-state|strict-(request|url))\//,
+    ],
   ],
   packages: [
     ['client', /^libs\/time-log-client\//],

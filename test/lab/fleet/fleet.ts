@@ -73,7 +73,7 @@ export async function startBalancer(ports: Ports): Promise<Printing> {
 }
 
 /** An instance of the service on a port of its own. */
-export class Instance {
+class Instance {
   private process: ServiceProcess | undefined;
 
   constructor(
