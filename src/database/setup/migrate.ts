@@ -9,7 +9,6 @@ import {
   INSUFFICIENT_PRIVILEGE,
   messageOf,
 } from './error-message.js';
-import { dataSourceOf, qualified, schemaOf } from '../qualified.js';
 import { rollBack } from '../transaction.js';
 import { hasSqlState } from '../unavailability.js';
 import { requireSuitableDatabase, UnsuitableDatabaseError } from './requirements.js';
@@ -41,11 +40,7 @@ export interface MigrateOptions {
   readonly url: string;
   /** The name of the setting that holds the URL. The default is `DATABASE_URL`. */
   readonly setting?: string | undefined;
-  /** The name of the setting for a role that may change the schema. The default is `MIGRATION_DATABASE_URL`. */
-  readonly roleSetting?: string;
   readonly migrations: NonNullable<DataSourceOptions['migrations']>;
-  /** Options of a DataSource, such as its schema, which is created. */
-  readonly options?: Partial<ReturnType<typeof plainOptions>>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -62,22 +57,20 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     return await runPending(dataSource, signal);
   } catch (error) {
     if (signal?.aborted || error instanceof UnsuitableDatabaseError) throw error;
-    throw new Error(
-      `the database schema could not be migrated: ${messageOf(error)}${adviceFor(error, options)}`,
-      { cause: error },
-    );
+    throw new Error(`the database schema could not be migrated: ${messageOf(error)}${adviceFor(error)}`, {
+      cause: error,
+    });
   } finally {
     await dataSource.destroy();
   }
 }
 
-/** Creates the schema, and runs each migration in its own transaction. Skips those that another instance has run. */
+/** Runs each migration in its own transaction. Skips those that another instance has run. */
 async function runPending(dataSource: DataSource, signal: AbortSignal | undefined): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
   const done: string[] = [];
   try {
-    await createSchema(runner, signal);
     if (
       (await executor.getPendingMigrations()).length > 0 &&
       (await executor.getExecutedMigrations()).length > 0
@@ -147,27 +140,10 @@ async function warnOfOtherInstances(runner: QueryRunner): Promise<void> {
   );
 }
 
-/** Creates the schema in the options of a DataSource if it is missing: a role may lack that right. */
-async function createSchema(runner: QueryRunner, signal: AbortSignal | undefined): Promise<void> {
-  const dataSource = dataSourceOf(runner);
-  const schema = schemaOf(dataSource);
-  if (schema === undefined) return;
-  // Throws for a schema that the migrations do not support.
-  qualified(dataSource, '');
-  const name = dataSource.driver.escape(schema);
-  const [row] = (await runner.query('select to_regnamespace($1) is null as "isMissing"', [name])) as [
-    { isMissing: boolean },
-  ];
-  // Two instances that create it at once would both fail.
-  if (row.isMissing)
-    await runLocked(runner, signal, () => runner.query(`create schema if not exists ${name}`));
-}
-
 async function connect({
   url,
   setting = 'DATABASE_URL',
   migrations,
-  options,
   signal,
 }: MigrateOptions): Promise<DataSource> {
   const end = performance.now() + CONNECT_PERIOD_MS;
@@ -176,7 +152,6 @@ async function connect({
     const dataSource = new DataSource({
       ...plainOptions(url),
       applicationName: APPLICATION_NAME,
-      ...options,
       migrations,
       poolSize: 2,
       connectTimeoutMS: Math.min(CONNECT_TIMEOUT_MS, remaining, connectTimeoutOf(url) ?? Infinity),
@@ -196,7 +171,7 @@ async function connect({
   }
 }
 
-function adviceFor(error: unknown, { roleSetting = 'MIGRATION_DATABASE_URL' }: MigrateOptions): string {
+function adviceFor(error: unknown): string {
   if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) return '';
-  return `; set ${roleSetting} to a role that may change the schema, or, if no migration is pending, grant this role select on the table migrations`;
+  return '; set MIGRATION_DATABASE_URL to a role that may change the schema, or, if no migration is pending, grant this role select on the table migrations';
 }
