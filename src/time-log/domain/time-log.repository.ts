@@ -71,7 +71,7 @@ export interface StoreOptions {
 export interface TransactOptions extends Omit<StoreOptions, 'key'> {
   /** Work with the same key runs one at a time. */
   readonly queueKey?: string | undefined;
-  /** Whether it stores several logs, and so takes the turn of a batch. */
+  /** Whether it stores several logs, and so waits with the batches. */
   readonly isBatch?: boolean | undefined;
 }
 
@@ -89,8 +89,6 @@ export type TimeLogStore = TimeLogWrites & Pick<TimeLogRepository, 'findByKey' |
  * of a host rejects the change.
  */
 export abstract class TimeLogRepository {
-  private readonly listeners: (() => unknown)[] = [];
-
   /**
    * Stores one or more logs in one transaction: all of them, or none. Resolves with them when they are durable. With a
    * key, stores it with the logs, unless it was used during its lifetime, 24 hours by default: then it resolves with
@@ -179,12 +177,5 @@ export abstract class TimeLogRepository {
    * Registers a listener that is called when this process has recorded, corrected or deleted logs. It is not
    * called for other processes, so also poll the feed.
    */
-  onChanged(listener: () => unknown): void {
-    this.listeners.push(listener);
-  }
-
-  /** Calls the listeners, after a commit. */
-  protected notifyChanged(): void {
-    for (const listener of this.listeners) listener();
-  }
+  abstract onChanged(listener: () => unknown): void;
 }

@@ -2,14 +2,6 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import './time-log.mapping.js';
 
-/**
- * Returns the lifetime of keys as an interval in SQL. It grows if the clock of the database is set back: a key that
- * is removed early could store a create twice.
- */
-export function lifetimeInterval(hours: number): string {
-  return `interval '${hours} hours'`;
-}
-
 /** An idempotency key, and the log or the batch that it recorded. */
 @Entity('time_log_keys', { synchronize: false })
 @Index('time_log_keys_created_at_idx', ['createdAt'])

@@ -30,7 +30,6 @@ import { TimeLogCreates } from './time-log-creates.js';
 import { TimeLogPages } from './time-log-pages.js';
 import { TimeLogRows } from './time-log-rows.js';
 import { mapChangeError } from './storage-errors.js';
-import { lifetimeInterval } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition, newParameters } from './time-log-conditions.js';
 
@@ -51,6 +50,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   /** Corrections and transactions may wait for a locked row. They leave half of the pool to others. */
   private readonly changes: Limit;
   private readonly pages: TimeLogPages;
+  private readonly listeners: (() => unknown)[] = [];
   /** The maximum time that a transaction takes. */
   private readonly deadlineMs: number;
 
@@ -63,7 +63,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const rows = new TimeLogRows(rules.haveAttributes);
     this.rows = rows;
     const { writeQueue, deadline: deadlineMs, keyLifetime } = limitsOf(limits);
-    const lifetime = lifetimeInterval(keyLifetime);
+    // In SQL, by the clock of the database: if that is set back, keys live longer, and no create is stored twice.
+    const lifetime = `interval '${keyLifetime} hours'`;
     this.sweep = new TimeLogSweep(database, lifetime);
     const halfOfPool = () => Math.floor(database.pool.max / 2) || 1;
     this.costlyReads = new CostlyReads(database, halfOfPool, deadlineMs);
@@ -186,6 +187,15 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override async after(...query: Parameters<TimeLogRepository['after']>): Promise<TimeLog[]> {
     return (await this.pages.after(...query)).map((row) => this.rows.log(row));
+  }
+
+  override onChanged(listener: () => unknown): void {
+    this.listeners.push(listener);
+  }
+
+  /** Calls the listeners, after a commit. */
+  private notifyChanged(): void {
+    for (const listener of this.listeners) listener();
   }
 
   /** Throws the caller's error for a failed change or commit. */
