@@ -33,7 +33,6 @@ export {
   mapKeyOf,
 } from './domain/idempotency-key.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
-export { itemsOf } from './domain/time-log-item.js';
 export { isPlainObject, membersFault, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,

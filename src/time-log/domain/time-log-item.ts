@@ -1,11 +1,4 @@
-import {
-  isoText,
-  createdAtOf,
-  type FieldTable,
-  type StoredTimeLog,
-  TIME_LOG_FIELDS,
-  type TimeLog,
-} from './time-log.js';
+import { type FieldTable, type StoredTimeLog, TIME_LOG_FIELDS } from './time-log.js';
 
 type Fields = typeof TIME_LOG_FIELDS;
 type ListedField = {
@@ -31,30 +24,3 @@ export interface TimeLogItems {
 
 /** The fields of an item between `id` and `createdAt`. Attributes are optional. */
 export const ITEM_FIELDS = [...LISTED_FIELDS, 'attributes'] as const;
-const NAME_PREFIXES = ITEM_FIELDS.map((name) => `,"${name}":`);
-
-/**
- * Returns the JSON of an item; all lists use this function. `jsonOf` returns the JSON of the field with an
- * index in `ITEM_FIELDS`, or undefined if the source has no such value.
- */
-export function itemJson<Source>(
-  id: string,
-  source: Source,
-  jsonOf: (source: Source, index: number) => string | undefined,
-): string {
-  let json = `{"id":"${id}"`;
-  for (let index = 0; index < NAME_PREFIXES.length; index++) {
-    const value = jsonOf(source, index);
-    if (value !== undefined) json += NAME_PREFIXES[index]! + value;
-  }
-  return `${json},"createdAt":"${isoText(createdAtOf(id))}"}`;
-}
-
-/** Yields the JSON of each log as an item. */
-export function* itemsOf(logs: readonly TimeLog[]): Generator<string> {
-  for (const log of logs) yield itemJson(log.id, log, valueJson);
-}
-
-function valueJson(log: TimeLog, index: number): string | undefined {
-  return JSON.stringify(log[ITEM_FIELDS[index]!]);
-}

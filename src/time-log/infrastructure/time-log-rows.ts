@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TextRow } from '../../database/index.js';
-import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
-import { ITEM_FIELDS, itemJson } from '../domain/time-log-item.js';
+import { type Attributes, createdAtOf, isoText, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
+import { ITEM_FIELDS } from '../domain/time-log-item.js';
 import type { Bind } from './time-log-conditions.js';
 import { COLUMN_TEXTS, type ColumnTexts, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
@@ -39,8 +39,12 @@ const LISTED: ReadonlySet<string> = new Set(['id', ...ITEM_FIELDS]);
 /** Converts logs to rows and back. Without attributes, no statement uses that column. */
 export class TimeLogRows {
   private readonly columns: Columns;
-  /** The columns of `ITEM_FIELDS`, with their index in a row; -1 if rows lack it. */
-  private readonly listed: readonly { readonly index: number; readonly json: (text: string) => string }[];
+  /** The fields of an item that rows have, with the text before the value and their index in a row. */
+  private readonly listed: readonly {
+    readonly prefix: string;
+    readonly index: number;
+    readonly json: (text: string) => string;
+  }[];
   /** The SQL list of all columns. */
   readonly names: string;
   /** The SQL list of array parameters for `unnest`, one for each column, from `$1`. */
@@ -57,9 +61,10 @@ export class TimeLogRows {
     const columns = haveAttributes ? COLUMNS : COLUMNS.filter(({ field }) => field !== 'attributes');
     this.columns = columns;
     this.listed = ITEM_FIELDS.map((name) => ({
+      prefix: `,"${name}":`,
       index: columns.findIndex(({ field }) => field === name),
       json: COLUMN_TEXTS[TIME_LOG_COLUMNS[name].type].json,
-    }));
+    })).filter(({ index }) => index >= 0);
     this.names = namesOf(columns);
     this.arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
     this.nextParameter = columns.length + 1;
@@ -131,14 +136,16 @@ export class TimeLogRows {
 
   /** Yields the JSON of the item of each row, without making a log. */
   *items(rows: readonly TextRow[]): Generator<string> {
-    for (const row of rows) yield itemJson(row[ID]!, row, this.valueJson);
+    for (const row of rows) {
+      const id = row[ID]!;
+      let item = `{"id":"${id}"`;
+      for (const { prefix, index, json } of this.listed) {
+        const text = row[index]!;
+        if (text !== null) item += prefix + json(text);
+      }
+      yield `${item},"createdAt":"${isoText(createdAtOf(id))}"}`;
+    }
   }
-
-  private readonly valueJson = (row: TextRow, index: number): string | undefined => {
-    const { index: column, json } = this.listed[index]!;
-    const text = column < 0 ? null : row[column]!;
-    return text === null ? undefined : json(text);
-  };
 }
 
 /** Returns the names of the stored attributes that a correction removes or changes. */
