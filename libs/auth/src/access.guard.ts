@@ -35,12 +35,6 @@ export function Scopes(scopes: readonly string[]): ClassDecorator & MethodDecora
   return RequiredScopes(scopes);
 }
 
-/** Returns the scopes that a route requires. */
-function requiredScopes(reflector: Reflector, context: ExecutionContext): readonly string[] {
-  const targets = [context.getHandler(), context.getClass()];
-  return reflector.getAllAndOverride<readonly string[] | undefined>(RequiredScopes.KEY, targets) ?? [];
-}
-
 /** Access control of a host application. It replaces bearer tokens. */
 export interface HostAccess {
   /** Runs first. It may set properties of the request, such as `user`. */
@@ -66,15 +60,12 @@ export const HOST_ACCESS = Symbol.for('time-logs.HOST_ACCESS');
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  private readonly strategy: BearerStrategy | undefined;
-
   constructor(
     protected readonly reflector: Reflector,
     @Optional() @Inject(HOST_ACCESS) private readonly access?: HostAccess,
-    @Optional() @Inject(BEARER_STRATEGY) strategy?: BearerStrategy,
+    @Optional() @Inject(BEARER_STRATEGY) private readonly strategy?: BearerStrategy,
     @Optional() @Inject(REQUEST_RULES) private readonly rules?: RequestRules,
   ) {
-    this.strategy = strategy;
     if (access === undefined && strategy === undefined)
       throw new Error(
         'no access control is configured: import BearerAuthModule.forRoot({ verifier, realm }), set a guard or a caller of your own, or import the same module object that has them',
@@ -143,7 +134,9 @@ export class AccessGuard implements CanActivate {
 
   /** Returns the scopes of the route if the caller lacks one of them. */
   private missingScopes({ scopes }: Caller, context: ExecutionContext): string | undefined {
-    const required = requiredScopes(this.reflector, context);
+    const targets = [context.getHandler(), context.getClass()];
+    const { KEY } = RequiredScopes;
+    const required = this.reflector.getAllAndOverride<readonly string[] | undefined>(KEY, targets) ?? [];
     return required.every((scope) => scopes.includes(scope)) ? undefined : required.join(' ');
   }
 }
