@@ -1,4 +1,4 @@
-import { OldTimeLogs } from '../time-log/index.js';
+import { isCalendarDate, OldTimeLogs } from '../time-log/index.js';
 import { parseOptions, UsageError } from './command-line.js';
 import { type Command, runAsProgram, withOwnerDatabase } from './run-command.js';
 
@@ -40,7 +40,7 @@ function parse(args: readonly string[], now: Date) {
     'dry-run': { type: 'boolean' },
   });
   const [day, ...more] = positionals;
-  if (!OldTimeLogs.isDay(day) || more.length > 0) throw new UsageError('specify one DAY, such as 2020-01-31');
+  if (!isCalendarDate(day) || more.length > 0) throw new UsageError('specify one DAY, such as 2020-01-31');
   if (values.publish && values['dry-run']) throw new UsageError('say --publish or --dry-run, not both');
   if (day > now.toISOString().slice(0, 10))
     throw new UsageError('the DAY must not be later than today (UTC)');

@@ -1,4 +1,5 @@
 import { TimeLogDeletions } from '../feed/index.js';
+import { isCalendarDate } from '../time-log/index.js';
 import { UsageError } from './command-line.js';
 import { type Command, runAsProgram, withOwnerDatabase } from './run-command.js';
 
@@ -9,8 +10,7 @@ export const forgetCommand: Command = {
 A consumer that has not yet read these deletions must start again with an empty copy. The service may be running.`,
   run: (context) => {
     const [day, ...more] = context.args;
-    if (more.length > 0 || !TimeLogDeletions.isDay(day))
-      throw new UsageError('specify a DAY, such as 2026-01-31');
+    if (more.length > 0 || !isCalendarDate(day)) throw new UsageError('specify a DAY, such as 2026-01-31');
     return withOwnerDatabase(
       context,
       'deletions',

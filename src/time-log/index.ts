@@ -33,7 +33,7 @@ export {
   mapKeyOf,
 } from './domain/idempotency-key.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
-export { isPlainObject, membersFault, textFault } from './domain/time-log.rules.js';
+export { isCalendarDate, isPlainObject, membersFault, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,
   type Attributes,

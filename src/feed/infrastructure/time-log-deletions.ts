@@ -1,10 +1,8 @@
 import type { Database } from '../../database/index.js';
-import { type CalendarDate, isCalendarDate } from '../../time-log/domain/time-log.rules.js';
+import type { CalendarDate } from '../../time-log/domain/time-log.rules.js';
 
 /** The records of deleted logs, which the feed reports. */
 export class TimeLogDeletions {
-  static readonly isDay = isCalendarDate;
-
   constructor(private readonly database: Database) {}
 
   /** Removes the records from before a day (UTC), and returns their number. */

@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { hasSqlState, qualified, rollBack } from '../../database/index.js';
-import { type CalendarDate, isCalendarDate } from '../domain/time-log.rules.js';
+import type { CalendarDate } from '../domain/time-log.rules.js';
 
 /** The number of logs in a transaction, which takes 0.2 s, and the minimum on a full disk. */
 const BATCH_LOGS = 10_000;
@@ -36,8 +36,6 @@ interface Transaction {
 
 /** Counts and drops the logs whose `date` is before a day. */
 export class OldTimeLogs {
-  static readonly isDay = isCalendarDate;
-
   /** The DataSource needs two connections. */
   constructor(
     private readonly dataSource: DataSource,
