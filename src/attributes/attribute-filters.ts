@@ -6,7 +6,7 @@ import {
   type AttributeFilters,
   type AttributeRules,
   type AttributeType,
-  membersFault,
+  type MatchedValues,
   textFault,
   TimeLogFilterDto,
 } from '../time-log/index.js';
@@ -34,10 +34,12 @@ export function ruleOfType(type: AttributeType): string {
 }
 
 /** Returns the faults of a filter from the code of a host. */
-export function filterValuesFaults(filters: AttributeFilters, values: unknown): readonly Fault[] {
-  const fault = membersFault('attributes', values, [...filters.keys()]);
-  if (fault) return [fault];
-  const sent = Object.entries(values as Readonly<Record<string, unknown>>);
+export function filterValuesFaults(filters: AttributeFilters, values: MatchedValues): readonly Fault[] {
+  const sent = Object.entries(values);
+  if (!sent.every(([name]) => filters.has(name))) {
+    const names = [...filters.keys()].join(', ').replace(/, (\w+)$/, ' and $1');
+    return [faultOf('attributes', values, 'unknown', `may only have ${names}`)];
+  }
   const faults = sent.map(([name, value]) => valueFault(name, filters.get(name)!, value));
   return [...faults, sent.length > MAX_VALUES ? TOO_MANY : undefined].filter((one) => one !== undefined);
 }

@@ -5,6 +5,7 @@ import {
   type AttributeValues,
   type ConvertedAttributes,
   isPlainObject,
+  type MatchedValues,
   AttributeRules,
 } from '../time-log/index.js';
 import { filterValuesFaults } from './attribute-filters.js';
@@ -75,7 +76,7 @@ export class SchemaAttributeRules extends AttributeRules {
     return { faults: [faultOf('attributes', all, 'json', fault, { depth, bytes })] };
   }
 
-  override filterFaults(values: unknown): readonly Fault[] {
+  override filterFaults(values: MatchedValues | undefined): readonly Fault[] {
     return values === undefined ? [] : filterValuesFaults(this.filters, values);
   }
 

@@ -7,6 +7,7 @@ export {
   AttributeRules,
   type AttributeType,
   type AttributeValues,
+  type MatchedValues,
 } from './domain/attribute-rules.js';
 export {
   PageRequest,
@@ -33,7 +34,7 @@ export {
   mapKeyOf,
 } from './domain/idempotency-key.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
-export { isCalendarDate, isPlainObject, membersFault, textFault } from './domain/time-log.rules.js';
+export { isCalendarDate, isPlainObject, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,
   type Attributes,

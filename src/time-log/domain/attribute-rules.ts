@@ -38,7 +38,7 @@ export class AttributeRules {
   }
 
   /** Returns the faults of the values of a filter from the code of a host: unknown names, other types, too many. */
-  filterFaults(values: unknown): readonly Fault[] {
+  filterFaults(values: MatchedValues | undefined): readonly Fault[] {
     return values === undefined ? [] : [NO_ATTRIBUTES];
   }
 }

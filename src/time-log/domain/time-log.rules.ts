@@ -73,20 +73,6 @@ export function dateFault(value: unknown): Fault | undefined {
   return isCalendarDate(value) ? undefined : faultOf('date', value, 'date', text);
 }
 
-/**
- * Checks an argument of a method: an object with no other members than these. It is plain or has some, since a Promise,
- * a Map or a Date looks empty.
- */
-export function membersFault(name: string, value: unknown, members: readonly string[]): Fault | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const names = isObject ? Object.keys(value) : [];
-  if (names.length === 0 && !isPlainObject(value))
-    return faultOf(name, value, 'type', 'must be a plain object', { type: 'object' });
-  if (names.every((member) => members.includes(member))) return undefined;
-  const list = members.join(', ').replace(/, (\w+)$/, ' and $1');
-  return faultOf(name, value, 'unknown', `may only have ${list}`);
-}
-
 /** Returns whether a value is an object: not null, an array or an instance of a class. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
