@@ -73,10 +73,9 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
 
   /** Throws an Error that says what to do if the DataSource lacks the entity. A host may connect it later. */
   onApplicationBootstrap(): void {
-    const isOpen = (this.database as Database | undefined)?.isOpen;
-    if (isOpen && !this.database.knows(RelayCheckpoint))
+    if (this.database.isOpen && !this.database.knows(RelayCheckpoint))
       throw new Error(
-        'the DataSource lacks the entities of the relay: add eventRelayEntities to its entities, or to those of connection',
+        'the DataSource lacks the entities of the relay: add eventRelayEntities to its entities',
       );
     this.timeLogs.onChanged(() => this.wake.abort());
     this.running = inBackground(() => this.run());
