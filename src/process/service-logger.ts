@@ -3,20 +3,7 @@ import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { RequestObserver } from '../../libs/http-edge/src/index.js';
 import { type RequestChange, stateOf } from '../../libs/request-state/src/index.js';
-
-/** A message that has been answered, for the access log. */
-export interface LoggedMessage {
-  readonly id: string;
-  readonly pattern: string;
-  /** The code, HTTP status and reason of the error, if the answer is an error. */
-  readonly error?: string | undefined;
-  readonly status?: number | undefined;
-  readonly reason?: string | undefined;
-  /** The id of the caller, if the guard has accepted it. */
-  readonly caller: string | undefined;
-  readonly change?: RequestChange | undefined;
-  readonly milliseconds: number;
-}
+import type { AnsweredMessage } from '../messages/time-logs/index.js';
 
 /**
  * Contexts in which Nest logs errors that are reported elsewhere: of the start, and of connections
@@ -94,7 +81,7 @@ export class ServiceLogger extends RequestObserver implements LoggerService {
     caller,
     change,
     milliseconds,
-  }: LoggedMessage): void => {
+  }: AnsweredMessage): void => {
     const level = levelFor(status, change);
     if (!this.pino.isLevelEnabled(level)) return;
     const line = {
