@@ -19,7 +19,7 @@ import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 import { LargeLists } from './api/responses.js';
-import { BatchTurns } from './api/time-log.controllers.js';
+import { BatchLimit } from './api/time-log.controllers.js';
 
 /**
  * The providers of time logs, totals, the feed and exports. They need a Database, TIME_LOG_OPTIONS and the providers of
@@ -42,9 +42,9 @@ export const TIME_LOGS = {
       }),
     },
     {
-      provide: BatchTurns,
+      provide: BatchLimit,
       inject: [REQUEST_RULES],
-      useFactory: ({ deadline }: RequestRules) => new BatchTurns(deadline),
+      useFactory: ({ deadline }: RequestRules) => new BatchLimit(deadline),
     },
     {
       provide: LargeLists,

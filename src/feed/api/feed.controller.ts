@@ -71,7 +71,7 @@ function* eventJsons(events: readonly TimeLogEvent[], source: string): Generator
   for (const event of events) yield JSON.stringify(cloudEventOf(event, source));
 }
 
-/** Returns the `Link` header of a page of events. Only pages of some projects tell whether they are the last. */
+/** Returns the `Link` header of a page of events. Only pages of some projects say whether they are the last. */
 function eventLinks(
   { next, isLast }: FeedPage,
   limit: number,

@@ -56,11 +56,6 @@ export interface JsonList {
   readonly after: string;
 }
 
-/** Returns the JSON of `logResponse`. */
-function logJson(log: TimeLog): string {
-  return JSON.stringify(logResponse(log));
-}
-
 /** Returns the JSON of the response body of a batch. */
 export function logsJson(logs: readonly TimeLog[]): string {
   return JSON.stringify({ success: true, data: logs.map(bodyOf) });
@@ -112,7 +107,12 @@ export function sendLog(
   log: TimeLog,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  sendJson(response, status, logJson(log), Object.assign({ ETag: entityTagOf(log) }, headers));
+  sendJson(
+    response,
+    status,
+    JSON.stringify(logResponse(log)),
+    Object.assign({ ETag: entityTagOf(log) }, headers),
+  );
 }
 
 /** The maximum number of items of a list that is not large. 100 of the longest descriptions are 2 MB. */

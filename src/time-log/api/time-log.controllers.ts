@@ -64,7 +64,7 @@ const REPLAYED = { 'Idempotency-Replayed': 'true' };
 const CONCURRENT_BATCHES = 2;
 
 /** Limits the batches of requests that are parsed and stored at a time. */
-export class BatchTurns extends Limit {
+export class BatchLimit extends Limit {
   /** `deadline` is that of a request in milliseconds. */
   constructor(deadline: number) {
     super(() => CONCURRENT_BATCHES, deadline);
@@ -76,7 +76,7 @@ export class BatchTurns extends Limit {
 export class RecordTimeLogsController {
   constructor(
     private readonly timeLogs: TimeLogService,
-    private readonly turns: BatchTurns,
+    private readonly batches: BatchLimit,
   ) {}
 
   @Post()
@@ -114,7 +114,7 @@ export class RecordTimeLogsController {
     const state = stateOf(request);
     const call = { caller: state.caller };
     const keyText = headers['Idempotency-Key'];
-    const recorded = this.turns.run(call.caller?.id, async () => {
+    const recorded = this.batches.run(call.caller?.id, async () => {
       const values = (await read()).timeLogs.map(valuesOf);
       if (keyText === undefined)
         return { logs: await this.timeLogs.recordAll(values, call), isReplay: false };
@@ -194,7 +194,7 @@ export class GetTimeLogController {
   }
 }
 
-/** Returns the options for a change of a log. Tells the access log before: with `503` it may have been made. */
+/** Returns the options for a change of a log. The access log has it before: with `503` it may have been made. */
 function changeOptionsOf(request: Request, kind: 'correct' | 'delete', id: string): ChangeOptions {
   const state = stateOf(request);
   state.change = { kind, id: id.toLowerCase() };

@@ -97,7 +97,7 @@ export class TimeLogCreates {
     return outcome?.logs;
   }
 
-  /** Stores logs once their turn has come. */
+  /** Stores logs after those that wait before them. */
   private attempt(
     create: Create,
     callerId: string | undefined,
