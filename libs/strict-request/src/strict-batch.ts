@@ -28,9 +28,9 @@ export interface BatchShape {
 const CHECK_SLICE_MS = 10;
 
 /**
- * Injects a function that parses the body of a batch, to be called when the batch need not wait any more: a parsed
- * body takes several times the memory of its bytes. The function returns a validated instance of its DTO, with validated objects, and throws one
- * error for all of them. A query on such a route is refused.
+ * Injects a function that parses the body of a batch. Call it when the batch waits no longer: a parsed body takes
+ * several times the memory of its bytes. The function returns a validated instance of its DTO, with validated objects,
+ * and throws one error for all of them. A query on such a route is refused.
  */
 export const StrictBatch: (shape: BatchShape) => ParameterDecorator = createParamDecorator(
   async (shape: BatchShape, context: ExecutionContext) => {

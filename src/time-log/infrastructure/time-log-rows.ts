@@ -140,8 +140,8 @@ export class TimeLogRows {
       const id = row[ID]!;
       let item = `{"id":"${id}"`;
       for (const { prefix, index, json } of this.listed) {
-        const text = row[index]!;
-        if (text !== null) item += prefix + json(text);
+        const text = row[index];
+        if (text != null) item += prefix + json(text);
       }
       yield `${item},"createdAt":"${isoText(createdAtOf(id))}"}`;
     }
