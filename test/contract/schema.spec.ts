@@ -1,15 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { eventually } from '../support/eventually.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database/setup/index.js';
 import { entities, migrations } from '../../src/app.module.js';
 import { Logger } from '@nestjs/common';
-import { limits, useDatabase } from '../support/storage.js';
-import { withSql } from '../support/backup-rows.js';
-import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { limits, untilWaiting, useDatabase } from '../support/storage.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadVersion03 } from '../upgrade/version-0-3.js';
 
 /** In the order in which they run, by the time in each name. */
@@ -98,14 +96,6 @@ async function schemaOf(dataSource: DataSource): Promise<string> {
   return rows.map(({ line }) => `${line}\n`).join('');
 }
 
-/** The functions of a database as PostgreSQL writes them. */
-async function functionsOf(dataSource: DataSource): Promise<string[]> {
-  const rows = await dataSource.query<{ text: string }[]>(
-    `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace order by 1`,
-  );
-  return rows.map(({ text }) => text);
-}
-
 describe('the migrations', () => {
   beforeEach(async () => {
     database = await createTestDatabase();
@@ -137,19 +127,10 @@ describe('the migrations', () => {
     expect(schema).toBe(await readFile(SCHEMA, 'utf8'));
   });
 
-  it('make that schema and its functions of one of version 0.3', async () => {
+  it('make that schema of one of version 0.3', async () => {
     await loadVersion03(database);
     await migrate({ url: database.url, migrations });
-    const dataSource = await open();
-    expect(await schemaOf(dataSource)).toBe(await readFile(SCHEMA, 'utf8'));
-    const made = await createMigratedDatabase();
-    try {
-      await withSql(made.url, async (sql) =>
-        expect(await functionsOf(dataSource)).toEqual(await functionsOf(sql)),
-      );
-    } finally {
-      await made.drop();
-    }
+    expect(await schemaOf(await open())).toBe(await readFile(SCHEMA, 'utf8'));
   });
 
   it('run once where several instances start at the same time', async () => {
@@ -166,7 +147,7 @@ describe('the migrations', () => {
       readonly name = 'AddColumn1800000000000';
       async up(runner: QueryRunner): Promise<void> {
         await runner.query('alter table held add column added integer');
-        await runner.query('select pg_sleep(0.5)');
+        await runner.query('select pg_sleep(0.2)');
       }
       readonly down = async () => undefined;
     }
@@ -178,17 +159,15 @@ describe('the migrations', () => {
       await holder.startTransaction();
       await holder.query('select from held');
       const migrated = migrate({
-        url: `${database.url}?options=-c%20statement_timeout=250`,
+        url: `${database.url}?options=-c%20statement_timeout=100`,
         migrations: [AddColumn1],
       });
       // A reader queues behind the migration, and must not wait as long as a request does.
       const reader = await open({ poolSize: 1 });
       await reader.query('set lock_timeout = 1500');
-      for (let round = 0; round < 10; round++) {
-        await reader.query('select from held');
-        await delay(300);
-      }
-      await eventually(() => expect(lines).toHaveLength(1), 10_000);
+      await untilWaiting(reader);
+      await reader.query('select from held');
+      await eventually(() => expect(lines).toHaveLength(1));
       await holder.commitTransaction();
       expect(await migrated).toEqual(['AddColumn1800000000000']);
       expect(lines).toEqual([

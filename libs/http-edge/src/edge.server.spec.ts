@@ -65,7 +65,7 @@ it('a drain sends a response in full that was ended before, and serves its other
 it('a drain ends by a reset if a response does not end, so that no client takes a part for the whole', async () => {
   const client = await open('/endless');
   const reset = once(client, 'error').catch((error: unknown) => [error]);
-  const drained = server.drain();
+  const drained = server.drain(1_000);
   client.resume();
   expect(await reset).toMatchObject([{ code: 'ECONNRESET' }]);
   await drained;

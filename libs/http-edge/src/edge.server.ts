@@ -56,12 +56,12 @@ export class EdgeServer extends Server {
   }
 
   /** Refuses new connections at once. Resolves when the others are closed, each after its responses. */
-  async drain(): Promise<void> {
+  async drain(timeoutMs = DRAIN_TIMEOUT_MS): Promise<void> {
     this.isDraining = true;
     const closed = new Promise((resolve) => this.close(resolve));
     await Promise.race([closed, delay(IDLE_TIMEOUT_MS)]);
     const timer = setInterval(() => this.closeIdle(), IDLE_CHECK_INTERVAL_MS);
-    await Promise.race([closed, delay(DRAIN_TIMEOUT_MS - IDLE_TIMEOUT_MS, undefined, { ref: false })]);
+    await Promise.race([closed, delay(timeoutMs - IDLE_TIMEOUT_MS, undefined, { ref: false })]);
     clearInterval(timer);
     // A closed connection would look like the end of a response without a length.
     for (const response of this.lastResponses.values())
