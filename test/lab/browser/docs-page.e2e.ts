@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals';
-import { startProxy } from '../../support/below-prefix.js';
 import { LOG, refusal } from '../../support/requests.js';
 import { useTestApp } from '../../support/test-app.js';
 import { describeInChromium, type Locator, type Page, useChromium } from '../tools/chromium.js';
@@ -34,20 +33,6 @@ describeInChromium('the page of the documentation', () => {
     });
     expect(errors).toEqual([]);
     expect([...hosts]).toEqual([app.url, 'data:'].filter((host) => hosts.has(host)));
-  });
-
-  it.each(['/docs', '/docs/'])('sends requests below a prefix that a proxy removes (%s)', async (path) => {
-    const { base, server } = await startProxy(app.port);
-    try {
-      const page = await openPage();
-      await page.goto(base + path);
-      await authorize(page, app.token);
-      const list = await open(page, 'listTimeLogs');
-      expect((await execute(list)).status).toBe('200');
-      expect(await list.locator('.request-url pre').innerText()).toContain(`${base}/api/v1/time-logs`);
-    } finally {
-      server.close().closeAllConnections();
-    }
   });
 
   it('keeps the token in memory only, and shows a refusal without one', async () => {

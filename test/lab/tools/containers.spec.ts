@@ -15,8 +15,6 @@ interface Service {
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
   readonly healthcheck?: object;
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly networks?: readonly string[] | Readonly<Record<string, unknown>>;
 }
 
 const servicesOf = async (file: string) => {
@@ -43,36 +41,6 @@ describe('the containers', () => {
       // Its own, or that of its image.
       const looksAfter = service.healthcheck ?? (await read(dockerfile!)).includes('\nHEALTHCHECK ');
       expect([name, looksAfter]).not.toEqual([name, false]);
-    }
-  });
-
-  it.each(['compose.yaml', 'fleet/compose.yaml'])(
-    'of the service in %s do not get the password of the superuser',
-    async (file) => {
-      const ours = (await servicesOf(file)).filter(([name]) => name.startsWith('time-logs'));
-      expect(ours).not.toEqual([]);
-      for (const [, { environment, ...service }] of ours) {
-        // A file brings everything that it holds, and what stands beside it counts more.
-        if ('env_file' in service) expect(environment).toMatchObject({ POSTGRES_PASSWORD: '' });
-        expect(JSON.stringify(environment)).not.toContain('${POSTGRES_PASSWORD');
-      }
-    },
-  );
-
-  it('of the fleet are in networks apart: no instance in that of a database or of etcd', async () => {
-    const services = await servicesOf('fleet/compose.yaml');
-    const networksOf = ({ networks = {} }: Service) =>
-      Array.isArray(networks) ? (networks as string[]) : Object.keys(networks);
-    for (const [name, expected] of Object.entries({
-      balancer: ['outside', 'instances', 'databases'],
-      'time-logs': ['instances'],
-      postgres: ['databases', 'etcd'],
-      etcd: ['etcd'],
-    })) {
-      const found = services.filter(([service]) => service.startsWith(name));
-      expect(found.length).toBeGreaterThan(0);
-      for (const [service, options] of found)
-        expect([service, networksOf(options)]).toEqual([service, expected]);
     }
   });
 
