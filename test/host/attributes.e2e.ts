@@ -92,19 +92,6 @@ describe('a host with a schema of attributes', () => {
       expect(await send(method, `/${id}`, values)).toEqual([200, { success: true, data: corrected }]);
   });
 
-  it('merges those of a patch, and checks the result', async () => {
-    const log = made(await create({ attributes: { ticket: 'ab-1', more: { a: 1, b: 2 } } }));
-    const patch = (attributes: unknown) => send('PATCH', `/${log.id}`, { attributes });
-    const merged = { ticket: 'CD-2', billable: true, more: { b: 2, c: [null] } };
-    expect(await patch({ ticket: 'cd-2', more: { a: null, c: [null] } })).toEqual([
-      200,
-      { success: true, data: expectedLog({ ...LOG, attributes: merged }, log) },
-    ]);
-    expect(await patch({ billable: false })).toEqual(invalid('attributes.ticket must be a ticket'));
-    expect(made(await patch(null))).not.toHaveProperty('attributes');
-    expect(await service.get(log.id)).not.toHaveProperty('attributes');
-  });
-
   it.each<[string, unknown, string]>([
     ['a member, asynchronously', { ticket: 'none-1' }, 'attributes.ticket must be a ticket that is there'],
     ['U+0000', { ticket: 'a-1', more: ['\0'] }, 'attributes must not contain U+0000'],
@@ -193,14 +180,6 @@ describe('a schema of attributes', () => {
     await serve({ attributes, limits: { deadline: 50 } });
     expect(await create({ attributes: {} })).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
   });
-});
-
-it('a host without a schema of attributes knows no such field, in bodies and in values of its own', async () => {
-  const service = await serve({});
-  const message = 'duration must be a positive number; unknown field: attributes';
-  for (const attributes of [{}, null, { a: 1 }])
-    expect(await create({ attributes, duration: 0 })).toEqual(invalid(message));
-  await expect(service.record({ ...LOG, duration: 0, attributes: {} })).rejects.toMatchObject({ message });
 });
 
 describe('a host with filters by attributes', () => {

@@ -12,9 +12,9 @@ import type { ClientProxy } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
 import { TimeLogModule } from '../../src/embedding/index.js';
 import { TimeLogMessagesModule } from '../../src/messages/time-logs/index.js';
-import { CopyingPipe, hostDataSource, portOf, tcpPortOf, useHosts } from '../host/embedded.js';
+import { CopyingPipe, hostDataSource, tcpPortOf, useHosts } from '../host/embedded.js';
 import { LOG, refusal } from '../support/requests.js';
-import { overHttp, overTransport, tcpClient, type TestClient } from './test-clients.js';
+import { overTransport, tcpClient, type TestClient } from './test-clients.js';
 import { z } from 'zod';
 import { expectedLog } from '../support/expected-logs.js';
 
@@ -100,7 +100,6 @@ describe('a host with a schema of attributes, over TCP', () => {
   const hosts = useHosts();
   let proxy: ClientProxy;
   let testClient: TestClient;
-  let http: TestClient;
 
   beforeAll(async () => {
     const scopes = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
@@ -113,57 +112,27 @@ describe('a host with a schema of attributes, over TCP', () => {
     );
     proxy = tcpClient(tcpPortOf(app));
     testClient = overTransport(proxy, () => undefined);
-    http = overHttp(portOf(app));
   });
   afterAll(async () => {
     await proxy.close();
   });
 
-  const record = (to: TestClient, timeLog: object, idempotencyKey?: string) =>
-    to.record({ timeLog: { ...LOG, ...timeLog }, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+  const record = (timeLog: object) => testClient.record({ timeLog: { ...LOG, ...timeLog } });
 
   it('takes and answers them, in a large page too', async () => {
     const projectId = randomUUID();
     const sent = { projectId, attributes: { minutes: '90' } };
     const log = expectedLog({ ...LOG, projectId, attributes: { minutes: 90 } });
-    expect(await record(testClient, sent)).toEqual({ answer: { success: true, data: log } });
+    expect(await record(sent)).toEqual({ answer: { success: true, data: log } });
     // It needs the response channel of the message.
     expect(await testClient.list({ query: { projectId, limit: 1000 } })).toMatchObject({
       answer: { data: [{ attributes: { minutes: 90 } }] },
     });
   });
 
-  it('knows a key by what was sent, also over HTTP', async () => {
-    const [key, sent] = [randomUUID(), { attributes: { minutes: '1' } }];
-    const { answer } = (await record(testClient, sent, key)) as { answer: object };
-    expect(answer).toMatchObject({ data: { attributes: { minutes: 1 } } });
-    expect(await record(http, sent, key)).toEqual({ answer: { ...answer, replayed: true } });
-    expect(await record(http, { attributes: { minutes: '1.0' } }, key)).toMatchObject({
-      error: { error: 'IDEMPOTENCY_KEY_REUSED' },
-    });
-  });
-
-  it('refuses them with all else that is wrong', async () => {
-    const invalid = (message: string) => ({ error: refusal('VALIDATION_ERROR', message) });
-    expect(
-      await record(testClient, { duration: 0, attributes: { minutes: 1, foo: 1 }, foo: 1 }, ' '),
-    ).toEqual(
-      invalid(
-        'duration must be a positive number; attributes.minutes Invalid input: expected string, received number; ' +
-          'attributes Unrecognized key: "foo"; Idempotency-Key must be 1 to 255 printable ASCII characters; unknown field: foo',
-      ),
-    );
-    expect(await record(testClient, { attributes: { any: ['\0'] } })).toEqual(
-      invalid('attributes must not contain U+0000'),
-    );
-    expect(await testClient.list({ query: { attributes: '{}' } })).toEqual(
-      invalid('unknown field: attributes'),
-    );
-  });
-
   it('filters by them, and groups totals by them', async () => {
     const projectId = randomUUID();
-    for (const minutes of ['5', '5.0', '7']) await record(testClient, { projectId, attributes: { minutes } });
+    for (const minutes of ['5', '5.0', '7']) await record({ projectId, attributes: { minutes } });
     expect(await testClient.list({ query: { projectId, 'attributes.minutes': 5 } })).toMatchObject({
       answer: { meta: { total: 2 } },
     });

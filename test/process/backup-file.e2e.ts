@@ -72,6 +72,14 @@ describe('a file that is restored', () => {
     ['a table less', () => zippedLines(lines.toSpliced(1, 2)), /does not match/],
     ['a later format', () => gzipSync(text.replace('"version":3', '"version":4')), /is not a backup/],
     [
+      'a file of version 0.2',
+      () =>
+        zippedLines([
+          '{"format":"time-logs-backup","version":2,"migrations":["AddTimeLogAttributes1764892800000"]}',
+        ]),
+      /was made by version 0[.]1 or 0[.]2: restore it with version 0[.]3, and make a backup with that$/,
+    ],
+    [
       'a file of a newer version',
       () => gzipSync(text.replace('CreateTimeLogs', 'MakeTimeLogs')),
       /was made by a newer version, with the migrations MakeTimeLogs\d+: restore it with that version$/,

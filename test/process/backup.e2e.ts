@@ -258,19 +258,6 @@ describe('backup and restore by DATABASE_URL', () => {
     expect(await filesOf(file)).toEqual([]);
   });
 
-  it.each([
-    ['0.1', { version: 1, migrations: ['CreateTimeLogs1763683200000'] }],
-    ['0.2', { version: 2, migrations: ['AddTimeLogAttributes1764892800000'] }],
-  ])('say how to restore what version %s has saved', async (_version, header) => {
-    const file = fresh();
-    await writeFile(file, gzipSync(`${JSON.stringify({ format: 'time-logs-backup', ...header })}\n`));
-    expect(await run('restore', [file], { DATABASE_URL: await migrated() })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `${file}: was made by version 0.1 or 0.2: restore it with version 0.3, and make a backup with that\n`,
-    });
-  });
-
   it('add nothing where a row is refused in the middle', async () => {
     const [file, target] = [fresh(), await migrated()];
     const text = await textOf(saved);

@@ -89,32 +89,10 @@ describe('a file with a schema', () => {
       { a: 1 },
     ],
     [
-      'references by anchor',
-      { $defs: { text: { $anchor: 'text', type: 'string' } }, properties: { a: { $ref: '#text' } } },
-      { a: '' },
-      { a: 1 },
-    ],
-    [
-      'references by id',
-      {
-        $id: 'https://example.com/attributes',
-        $defs: { text: { $id: '/text', type: 'string' } },
-        properties: { a: { $ref: 'text' } },
-      },
-      { a: '' },
-      { a: 1 },
-    ],
-    [
       'dynamic references',
       { $dynamicAnchor: 'node', properties: { a: { $dynamicRef: '#node' }, b: { type: 'string' } } },
       { a: { b: '' } },
       { a: { b: 1 } },
-    ],
-    [
-      'a reference to itself',
-      { properties: { a: { $ref: '#' } }, maxProperties: 1 },
-      { a: {} },
-      { a: { b: 1, c: 1 } },
     ],
     [
       'names of the prototype of objects',
