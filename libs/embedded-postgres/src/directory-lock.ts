@@ -32,14 +32,17 @@ export async function takeLock(path: string, purpose: Purpose): Promise<Server |
   return server.unref();
 }
 
-/** Returns which process has the lock, such as "service (process 17)"; undefined if none has it. */
+/**
+ * Returns which process has the lock, such as "service (process 17)"; "process" if it does not say so, as one that just
+ * releases the lock; undefined if none has it.
+ */
 export async function holderOf(path: string): Promise<string | undefined> {
   const socket = connect(path);
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
   try {
-    return (await text(socket)) || 'service';
+    return (await text(socket)) || 'process';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'ECONNREFUSED' || code === 'ENOENT' ? undefined : 'service';
+    return code === 'ECONNREFUSED' || code === 'ENOENT' ? undefined : 'process';
   }
 }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -135,6 +136,16 @@ describe('EmbeddedPostgres', () => {
     await command.stop();
     const service = await starting;
     expect(await query(service.url, `select to_regclass('made_by_command') is null`)).toEqual([false]);
+  });
+
+  it('waits for a process that releases the directory and does not say what it was', async () => {
+    await copyTemplate();
+    let asked = 0;
+    const lock = createServer((socket) => {
+      socket.destroy();
+      if (++asked === 2) lock.close();
+    }).listen(`${dataDirectory}.lock`);
+    expect(await query((await start()).url, 'select 1')).toEqual([1]);
   });
 
   it('aborts a start and leaves no server, and no files that are not complete', async () => {

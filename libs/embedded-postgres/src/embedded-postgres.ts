@@ -21,7 +21,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 const ignore = () => undefined;
-/** The time that a start of a service waits until a command releases the directory. */
+/** The time that a start of a service waits until a command, or a process that does not say what it is, ends. */
 const WAIT_TIMEOUT_MS = 10_000;
 
 /** A real PostgreSQL server without any set-up. Only the user who started it can reach it. */
