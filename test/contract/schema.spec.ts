@@ -16,18 +16,6 @@ const NAMES = migrations
   .toSorted((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
 /** The schema of a new database. */
 const SCHEMA = join(import.meta.dirname, 'schema.txt');
-const TABLES = [
-  'access_tokens',
-  'time_log_changes',
-  'time_log_decades',
-  'time_log_deletions',
-  'time_log_departures',
-  'time_log_folds',
-  'time_log_keys',
-  'time_log_months',
-  'time_log_relays',
-  'time_logs',
-];
 
 let database: TestDatabase;
 let opened: DataSource[];
@@ -36,15 +24,6 @@ async function open(options: Partial<ReturnType<typeof plainOptions>> = {}): Pro
   const dataSource = new DataSource({ ...plainOptions(database.url), entities, migrations, ...options });
   opened.push(await dataSource.initialize());
   return dataSource;
-}
-
-/** Our tables in a schema, without TypeORM's own. */
-async function tablesOf(dataSource: DataSource, schema: string): Promise<string[]> {
-  const rows = await dataSource.query<{ name: string }[]>(
-    `select tablename as name from pg_tables where schemaname = $1 and tablename <> 'migrations' order by 1`,
-    [schema],
-  );
-  return rows.map(({ name }) => name);
 }
 
 /** Returns the changes that TypeORM would make, also in tables that only migrations may change. */
@@ -112,7 +91,6 @@ describe('the migrations', () => {
     const service = new DataSource(connectionOptions(database.url, entities, limits));
     opened.push(await service.initialize());
     expect(await differences(service)).toEqual([]);
-    expect(await tablesOf(service, 'public')).toEqual(TABLES);
     await service.query('drop index time_logs_date_id_idx');
     await service.query('alter table access_tokens drop column last_used_at');
     await service.query('alter table time_logs drop constraint time_logs_duration_is_positive');

@@ -48,6 +48,12 @@ const waiting = (source?: Source) => one<number>('select count(*)::integer from 
 const parts = () => one<number>('select count(*)::integer from time_log_months where part > 0');
 /** The number of logs, all of which are counted. */
 const expectRight = async (logs: number) => expect(await counts.verify()).toEqual({ logs, wrong: 0 });
+/** The same before and after a fold. */
+const expectRightThroughFold = async (logs: number) => {
+  await expectRight(logs);
+  await fold();
+  await expectRight(logs);
+};
 
 describe('counts and sums are right', () => {
   it.each([
@@ -81,9 +87,7 @@ describe('counts and sums are right', () => {
     ],
   ])('after %s, before and after a fold', async (_what, sql, logs) => {
     await dataSource.query(sql);
-    await expectRight(logs);
-    await fold();
-    await expectRight(logs);
+    await expectRightThroughFold(logs);
     expect([await waiting(), await parts()]).toEqual([0, 0]);
   });
 
@@ -148,17 +152,13 @@ describe('counts and sums are right', () => {
 
     it('with triggers', async () => {
       await copy('from');
-      await expectRight(ALL);
-      await fold();
-      await expectRight(ALL);
+      await expectRightThroughFold(ALL);
     });
 
     it('without them, into a database that has not folded', async () => {
       await superuser.query('delete from time_log_folds');
       await copyWithoutTriggers();
-      await expectRight(ALL);
-      await fold();
-      await expectRight(ALL);
+      await expectRightThroughFold(ALL);
     });
 
     it('without them, into one that has folded since: a rebuild mends it', async () => {
@@ -168,9 +168,7 @@ describe('counts and sums are right', () => {
       await copyWithoutTriggers();
       expect((await counts.verify()).wrong).toBeGreaterThan(0);
       await counts.rebuild();
-      await expectRight(ALL);
-      await fold();
-      await expectRight(ALL);
+      await expectRightThroughFold(ALL);
     });
   });
 });
@@ -295,9 +293,7 @@ describe('verify and rebuild', () => {
     const { wrong } = await counts.verify();
     expect(wrong).toBeGreaterThan(0);
     expect(await counts.rebuild()).toBe(wrong);
-    await expectRight(LOGS + 10);
-    await fold();
-    await expectRight(LOGS + 10);
+    await expectRightThroughFold(LOGS + 10);
     // Counts that have become zero leave no rows.
     expect(await one(`select count(*)::integer from time_log_months where total = 0`)).toBe(0);
     expect(await one(`select count(*)::integer from time_log_decades where total = 0`)).toBe(0);
@@ -459,9 +455,7 @@ describe('changes that wait', () => {
     await writer.commitTransaction();
     await expectRight(LOGS + 50);
     await early.commitTransaction();
-    await expectRight(LOGS + 60);
-    await fold();
-    await expectRight(LOGS + 60);
+    await expectRightThroughFold(LOGS + 60);
   });
 
   it('stay counted if some are of a server that is ahead, while folds take a few', async () => {

@@ -141,10 +141,6 @@ describe('a start that cannot come to its end', () => {
   });
 
   it.each([
-    [
-      'eve:sesame@SERVER/logs',
-      'SERVER refuses the role eve (password authentication failed for user "eve"): check user and password in DATABASE_URL',
-    ],
     ['ada@SERVER/logs', 'SERVER requires a password for the role ada: add one to DATABASE_URL'],
     [
       'ada:sesame@SERVER/loggs',
