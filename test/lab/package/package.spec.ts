@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useFolder } from '../../support/fixtures.js';
@@ -91,26 +91,5 @@ describe('the package for hosts', () => {
     ]);
     const ranges = [...Object.values(manifest.dependencies), ...Object.values(manifest.peerDependencies)];
     expect(ranges.filter((range) => !range.startsWith('^'))).toEqual([]);
-  });
-
-  it('refers to no file, script or library of the project that is not in it', async () => {
-    const libs = await readdir(join(PROJECT, 'libs'));
-    const missing = libs.filter(
-      (lib) => lib.includes('-') && !files.some((file) => file.includes(`/${lib}/`)),
-    );
-    expect(missing).toContain('http-edge');
-    const references = new RegExp(
-      `(?<![\\w/.@*-])(?:(?:[\\w-]+/)*[\\w.-]+[.](?:md|sql|ts|mjs|json|sh|ya?ml)|(?:docker|libs|src|test)/[\\w/-]+` +
-        `|CONTRIBUTING|npm run [\\w:]+|${missing.join('|')})\\b`,
-      'g',
-    );
-    const exists = (name: string) =>
-      files.some((file) =>
-        [file, file.replace(/[.]d[.]ts$/, '.ts')].some((path) => `/${path}`.endsWith(`/${name}`)),
-      );
-    for (const file of files) {
-      const names = [...(await readFile(inFolder('package', file), 'utf8')).matchAll(references)].flat();
-      expect([file, names.filter((name) => !exists(name))]).toEqual([file, []]);
-    }
   });
 });

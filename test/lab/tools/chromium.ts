@@ -7,8 +7,6 @@ export type { Locator, Page };
 
 /** Milliseconds for a browser to start, and for a page to load or to show what is waited for. */
 const TIMEOUT_MS = 90_000;
-/** How a page is opened: its size, and whether it is dark. */
-export type PageOptions = Parameters<Browser['newPage']>[0];
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const [executable = ''] = spawnSync('which', NAMES, { encoding: 'utf8' }).stdout.split('\n');
@@ -24,7 +22,7 @@ export function describeInChromium(name: string, tests: () => void): void {
  * Chromium for the tests of a `describe` block, without its sandbox, which root cannot have. Returns a function that
  * opens an empty page, with cookies and storage of its own, until the end of the test.
  */
-export function useChromium(...args: string[]): (options?: PageOptions) => Promise<Page> {
+export function useChromium(...args: string[]): () => Promise<Page> {
   let browser: Browser | undefined;
   beforeAll(async () => {
     const { chromium } = await import('playwright-core');
@@ -35,8 +33,8 @@ export function useChromium(...args: string[]): (options?: PageOptions) => Promi
     for (const context of browser?.contexts() ?? []) await context.close();
   });
   afterAll(() => browser?.close());
-  return async (options) => {
-    const page = await browser!.newPage(options);
+  return async () => {
+    const page = await browser!.newPage();
     page.setDefaultTimeout(TIMEOUT_MS);
     return page;
   };
