@@ -181,12 +181,17 @@ begin
   -- Skips a row that a rebuild in progress is deleting, so as not to wait for it.
   delete from {{time_log_folds}} where id in (
     select id from {{time_log_folds}} where id < (select max(id) from {{time_log_folds}}) for update skip locked);
-  -- Deletes rows that have become zero. The first month of a decade has the date of the decade.
-  delete from {{time_log_months}} row using unnest(of_all_flags, projects, months) changed (of_all, project_id, month)
-   where row.of_all = changed.of_all and row.project_id = changed.project_id and row.month = changed.month and part = 0
-     and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}';
-  delete from {{time_log_decades}} row using unnest(of_all_flags, projects, months) changed (of_all, project_id, decade)
-   where row.of_all = changed.of_all and row.project_id = changed.project_id and row.decade = changed.decade and part = 0
-     and total = 0 and duration = 0;
+  -- Deletes rows that have become zero, each found by its key: a join would compare all with all. The first month of a
+  -- decade has the date of the decade.
+  delete from {{time_log_months}} where ctid = any (array(
+    select zero.ctid from unnest(of_all_flags, projects, months) changed (of_all, project_id, month)
+     cross join lateral (select ctid from {{time_log_months}} row
+                          where row.of_all = changed.of_all and row.project_id = changed.project_id and row.month = changed.month and part = 0
+                            and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}' limit 1) zero));
+  delete from {{time_log_decades}} where ctid = any (array(
+    select zero.ctid from unnest(of_all_flags, projects, months) changed (of_all, project_id, decade)
+     cross join lateral (select ctid from {{time_log_decades}} row
+                          where row.of_all = changed.of_all and row.project_id = changed.project_id and row.decade = changed.decade and part = 0
+                            and total = 0 and duration = 0 limit 1) zero));
   return folded;
 end $$;
