@@ -295,6 +295,16 @@ describe('recordAll', () => {
     expect(size).toBeLessThan(2 ** 20);
   });
 
+  it('refuses a key that all calls would share, or that is too long with the index of a log', async () => {
+    const { client, parts } = service();
+    const act = (idempotencyKey: string) => client.recordAll(logsOf(10), { idempotencyKey });
+    await act('a'.repeat(252));
+    await expect(act('a'.repeat(253))).rejects.toThrow('must have at most 252 characters for 10 logs');
+    for (const key of ['', ' ', 'ключ', null as unknown as string])
+      await expect(act(key)).rejects.toThrow('must be 1 to 255 printable ASCII characters');
+    expect(parts).toHaveLength(1);
+  });
+
   it('repeats a part with its key, and says how many logs are stored if it fails', async () => {
     const { client, parts } = service(['stored', lost, refused(400, 'VALIDATION_ERROR')]);
     const error = await failure(client.recordAll(logsOf(1_001), { idempotencyKey: 'mine' }));
@@ -364,6 +374,19 @@ describe('export', () => {
     };
     expect(await failure(read())).toMatchObject({ code: 'NO_ANSWER', message });
     expect(Buffer.concat(parts).toString()).toBe(text);
+  });
+
+  it.each([undefined, null])('reads the text if fetch has the body %s, as in React Native', async (body) => {
+    const client = (reaction: Reaction) => {
+      const fetch = async () => Object.defineProperty(reaction() as Response, 'body', { value: body });
+      return clientOf([], { fetch }).client;
+    };
+    const file = Buffer.concat(await allOf(await client(csv(QUOTED)).exportCsv()));
+    expect(file.toString()).toBe(QUOTED);
+    const copy = new Map();
+    const part = exported(linesOf(RECORDED), { 'x-total-count': '2' });
+    expect((await failure(client(part).copy(copy))).code).toBe('NO_ANSWER');
+    expect([...copy.keys()]).toEqual([ITEM.id]);
   });
 
   it.each([
