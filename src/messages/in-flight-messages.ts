@@ -6,8 +6,8 @@ import {
   Injectable,
   Optional,
 } from '@nestjs/common';
-import { type RequestChange, RequestState, stateOf } from '../../libs/request-state/src/index.js';
-import { Drainable, isJsonObject } from '../../libs/strict-request/src/index.js';
+import { Drainable, type RequestChange, RequestState, stateOf } from '../../libs/request-state/src/index.js';
+import { isJsonObject } from '../../libs/strict-request/src/index.js';
 import { messageIdOf, patternOf } from './rpc-message.js';
 
 /** The maximum time that a shutdown waits for the replies to messages. */

@@ -3,7 +3,7 @@ import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule
 import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, Response } from 'express';
 import { ErrorEnvelopeFilter } from '../../errors/src/index.js';
-import { Drainable } from '../../strict-request/src/index.js';
+import { Drainable } from '../../request-state/src/index.js';
 import type { EdgeServer } from './edge.server.js';
 import { firstMiddleware } from './edge.adapter.js';
 import {

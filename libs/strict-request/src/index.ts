@@ -5,4 +5,3 @@ export { isJsonObject, MAX_JSON_DEPTH, MergePatch, StrictBody, StrictHeaders } f
 export { StrictPath, StrictQuery } from './strict-query.js';
 export { type BatchShape, StrictBatch } from './strict-batch.js';
 export { MessageState, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
-export { Drainable } from './drainable.js';
