@@ -13,9 +13,9 @@ export interface EmbeddedPostgresOptions {
   /** The directory of the server's files. It is created on first use. */
   readonly dataDirectory: string;
   /** Aborts a start: the server is stopped. The promise rejects with the reason of the signal. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called once if the server ends without stop(). It is not started again. */
-  readonly onFailure?: (error: EmbeddedPostgresError) => void;
+  readonly onFailure?: ((error: EmbeddedPostgresError) => void) | undefined;
   /** Called with each line of the server's log. */
   readonly log?: (line: string) => void;
 }

@@ -34,7 +34,11 @@ export async function openDatabase({
   databaseUrl,
   migrationDatabaseUrl,
   dataDir,
-  ...rest
+  log,
+  onFailure,
+  signal,
+  isCommand,
+  onNew,
 }: OpenDatabaseOptions): Promise<OpenDatabase> {
   if (databaseUrl !== undefined) {
     const { name, server } = addressOf(databaseUrl);
@@ -47,14 +51,13 @@ export async function openDatabase({
       close: async () => undefined,
     };
   }
-  const { log, onFailure, signal, isCommand, onNew } = rest;
   const dataDirectory = join(dataDir, 'postgres');
   const { EmbeddedPostgres } = await import('@time-logs/embedded-postgres');
   const server = await EmbeddedPostgres[isCommand ? 'attachOrStart' : 'start']({
     dataDirectory,
     log,
-    ...(onFailure && { onFailure }),
-    ...(signal && { signal }),
+    onFailure,
+    signal,
   });
   if (server.created) onNew?.(dataDir);
   return {
