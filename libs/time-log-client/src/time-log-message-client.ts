@@ -69,8 +69,7 @@ export class TimeLogMessageClient implements TimeLogs {
   ): Promise<RecordedTimeLog> {
     requireKey(idempotencyKey);
     const details = { idempotencyKey, possibleChange: POSSIBLY_RECORDED };
-    const parse = (reply: unknown) => parseLog(reply);
-    return this.call('time-log.record.v1', { idempotencyKey, timeLog }, parse, signal, details);
+    return this.call('time-log.record.v1', { idempotencyKey, timeLog }, parseLog, signal, details);
   }
 
   /** The page size is reduced if a page is too large for the transport. */
