@@ -39,11 +39,11 @@ export async function withConnection<T>(
   action: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const cut = new AbortController();
-  const onAbort = () => cut.abort();
+  const controller = new AbortController();
+  const onAbort = () => controller.abort();
   const ignoreSignal = () => signal?.removeEventListener('abort', onAbort);
   signal?.addEventListener('abort', onAbort);
-  const stream = () => addAbortSignal(cut.signal, new Socket());
+  const stream = () => addAbortSignal(controller.signal, new Socket());
   const options = { ...plainOptions(url), entities, poolSize: 1, extra: { stream } };
   const dataSource = await openDataSource(options, setting);
   const runner = dataSource.createQueryRunner();

@@ -12,9 +12,10 @@ const UNSAFE = /\$\$|[";]/;
 export function qualified(dataSource: DataSource, name: string, entity?: Abstract<unknown>): string {
   const { namingStrategy, options } = dataSource;
   const schema = schemaOf(dataSource);
-  const given = entity ? namingStrategy.tableName(entity.name, name) : name;
+  const tableName = entity ? namingStrategy.tableName(entity.name, name) : name;
   const prefix = options.entityPrefix ?? '';
-  const full = entity && prefix !== '' ? namingStrategy.prefixTableName(prefix, given) : `${prefix}${given}`;
+  const full =
+    entity && prefix !== '' ? namingStrategy.prefixTableName(prefix, tableName) : `${prefix}${tableName}`;
   if (UNSAFE.test(`${schema} ${full}`))
     throw new Error(
       'the schema and the entityPrefix of a DataSource with time logs, and the names of its namingStrategy, must not contain $$, ; or "',

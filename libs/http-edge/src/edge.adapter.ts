@@ -35,12 +35,12 @@ export class EdgeAdapter extends ExpressAdapter {
     class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {
       /** Adds the headers of every response: all at once cost half of a call of `setHeader` for each. */
       override writeHead(status: number, ...rest: unknown[]): this {
-        const given = typeof rest.at(-1) === 'object' ? rest.pop() : undefined;
+        const ownHeaders = typeof rest.at(-1) === 'object' ? rest.pop() : undefined;
         const common = commonHeaders(this.req);
-        const own = this.getHeaderNames();
+        const names = this.getHeaderNames();
         const headers: Record<string, string> = {};
-        for (const name in common) if (!own.includes(name.toLowerCase())) headers[name] = common[name]!;
-        return super.writeHead(status, ...(rest as []), Object.assign(headers, given));
+        for (const name in common) if (!names.includes(name.toLowerCase())) headers[name] = common[name]!;
+        return super.writeHead(status, ...(rest as []), Object.assign(headers, ownHeaders));
       }
     }
     Object.setPrototypeOf(AppRequest.prototype, app.request);
