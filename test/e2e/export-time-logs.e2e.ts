@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
@@ -136,6 +137,13 @@ describe('an export that has begun', () => {
     for (const { socket } of [first, second]) socket.destroy();
     await untilNoneRuns();
     expect((await exported('?to=2019-12-31', { token: tokens[2]! })).status).toBe(200);
+  });
+
+  it('adds one listener for all its pauses: a middleware that compresses removes none', async () => {
+    const on = jest.spyOn(ServerResponse.prototype, 'on');
+    expect((await exported()).text.length).toBeGreaterThan(LOGS * 5000);
+    expect(on.mock.calls.filter(([event]) => event === 'drain')).toHaveLength(1);
+    on.mockRestore();
   });
 
   // A client in Node cannot always tell a reset from an end.
