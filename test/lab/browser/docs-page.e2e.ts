@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, it } from '@jest/globals';
 import { LOG, refusal } from '../../support/requests.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -33,6 +36,29 @@ describeInChromium('the page of the documentation', () => {
     });
     expect(errors).toEqual([]);
     expect([...hosts]).toEqual([app.url, 'data:'].filter((host) => hosts.has(host)));
+  });
+
+  it.each(['/docs', '/docs/'])('sends requests below a prefix that a proxy removes (%s)', async (path) => {
+    const proxy = createServer(({ method, headers, url }, response) => {
+      const [, inner] = url!.split('/tl/');
+      if (inner === undefined) response.writeHead(404).end();
+      else
+        request({ port: app.port, method, path: `/${inner}`, headers }, (answer) =>
+          answer.pipe(response.writeHead(answer.statusCode!, answer.rawHeaders)),
+        ).end();
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tl`;
+    try {
+      const page = await openPage();
+      await page.goto(base + path);
+      await authorize(page, app.token);
+      const list = await open(page, 'listTimeLogs');
+      expect((await execute(list)).status).toBe('200');
+      expect(await list.locator('.request-url pre').innerText()).toContain(`${base}/api/v1/time-logs`);
+    } finally {
+      proxy.close().closeAllConnections();
+    }
   });
 
   it('keeps the token in memory only, and shows a refusal without one', async () => {
