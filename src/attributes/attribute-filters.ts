@@ -6,7 +6,7 @@ import {
   type AttributeFilters,
   type AttributeRules,
   type AttributeType,
-  type MatchedValues,
+  isPlainObject,
   textFault,
   TimeLogFilterDto,
 } from '../time-log/index.js';
@@ -34,7 +34,10 @@ export function ruleOfType(type: AttributeType): string {
 }
 
 /** Returns the faults of a filter from the code of a host. */
-export function filterValuesFaults(filters: AttributeFilters, values: MatchedValues): readonly Fault[] {
+export function filterValuesFaults(filters: AttributeFilters, values: unknown): readonly Fault[] {
+  // A Map or an array looks empty, and would match all logs.
+  if (!isPlainObject(values))
+    return [faultOf('attributes', values, 'type', 'must be a plain object', { type: 'object' })];
   const sent = Object.entries(values);
   if (!sent.every(([name]) => filters.has(name))) {
     const names = [...filters.keys()].join(', ').replace(/, (\w+)$/, ' and $1');

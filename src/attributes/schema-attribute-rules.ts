@@ -5,7 +5,6 @@ import {
   type AttributeValues,
   type ConvertedAttributes,
   isPlainObject,
-  type MatchedValues,
   AttributeRules,
 } from '../time-log/index.js';
 import { filterValuesFaults } from './attribute-filters.js';
@@ -76,7 +75,7 @@ export class SchemaAttributeRules extends AttributeRules {
     return { faults: [faultOf('attributes', all, 'json', fault, { depth, bytes })] };
   }
 
-  override filterFaults(values: MatchedValues | undefined): readonly Fault[] {
+  override filterFaults(values: unknown): readonly Fault[] {
     return values === undefined ? [] : filterValuesFaults(this.filters, values);
   }
 

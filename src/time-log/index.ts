@@ -7,7 +7,6 @@ export {
   AttributeRules,
   type AttributeType,
   type AttributeValues,
-  type MatchedValues,
 } from './domain/attribute-rules.js';
 export {
   PageRequest,

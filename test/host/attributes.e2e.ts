@@ -223,6 +223,9 @@ describe('a host with filters by attributes', () => {
     for (const [attributes, message] of [
       [{ foo: 1 }, /^attributes may only have userId, billable, rate and level$/],
       [{ userId: 'a', billable: true, rate: 1, level: 1 }, /^attributes must be at most 3 in one filter$/],
+      // As `any` of a request may have it; both look empty.
+      [[] as never, /^attributes must be a plain object$/],
+      [null as never, /^attributes must be a plain object$/],
       [{ rate: 2 ** 53 }, /^attributes.rate must be at most 9007199254740991 in magnitude/],
     ] as const)
       await expect(timeLogs.list({ attributes })).rejects.toThrow(message);

@@ -8,6 +8,7 @@ export type Purpose = 'service' | 'command';
 
 /** The time in which the process that has the lock says who it is. */
 const TIMEOUT_MS = 2_000;
+const SILENT = 'process that does not answer';
 
 /**
  * Takes a lock that ends with this process: a socket on which it listens. Returns undefined if another process has it.
@@ -33,16 +34,16 @@ export async function takeLock(path: string, purpose: Purpose): Promise<Server |
 }
 
 /**
- * Returns which process has the lock, such as "service (process 17)"; "process" if it does not say so, as one that just
+ * Returns which process has the lock, such as "service (process 17)"; "process that does not answer" also while it
  * releases the lock; undefined if none has it.
  */
 export async function holderOf(path: string): Promise<string | undefined> {
   const socket = connect(path);
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
   try {
-    return (await text(socket)) || 'process';
+    return (await text(socket)) || SILENT;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'ECONNREFUSED' || code === 'ENOENT' ? undefined : 'process';
+    return code === 'ECONNREFUSED' || code === 'ENOENT' ? undefined : SILENT;
   }
 }

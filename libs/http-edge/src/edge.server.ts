@@ -55,7 +55,7 @@ export class EdgeServer extends Server {
     return this.earlierResponses.get(socket);
   }
 
-  /** Refuses new connections at once. Resolves when the others are closed, each after its responses. */
+  /** Refuses new connections at once. Resolves when the others are closed: after their responses, or at the timeout. */
   async drain(timeoutMs = DRAIN_TIMEOUT_MS): Promise<void> {
     this.isDraining = true;
     const closed = new Promise((resolve) => this.close(resolve));

@@ -194,7 +194,7 @@ export class GetTimeLogController {
   }
 }
 
-/** Returns the options for a change of a log. The access log has it before: with `503` it may have been made. */
+/** Returns the options for a change of a log. The access log names it even after a `503`: it may have been made. */
 function changeOptionsOf(request: Request, kind: 'correct' | 'delete', id: string): ChangeOptions {
   const state = stateOf(request);
   state.change = { kind, id: id.toLowerCase() };

@@ -37,8 +37,8 @@ export class AttributeRules {
     return sent === undefined ? NONE : { faults: [NO_ATTRIBUTES] };
   }
 
-  /** Returns the faults of the values of a filter from the code of a host: unknown names, other types, too many. */
-  filterFaults(values: MatchedValues | undefined): readonly Fault[] {
+  /** Returns the faults of the values of a filter from the code of a host: no object, unknown names and so on. */
+  filterFaults(values: unknown): readonly Fault[] {
     return values === undefined ? [] : [NO_ATTRIBUTES];
   }
 }

@@ -71,7 +71,7 @@ export interface StoreOptions {
 export interface TransactOptions extends Omit<StoreOptions, 'key'> {
   /** Work with the same key runs one at a time. */
   readonly queueKey?: string | undefined;
-  /** Whether it stores several logs, and so waits with the batches. */
+  /** Whether it stores several logs, and so enters the queue of batches. */
   readonly isBatch?: boolean | undefined;
 }
 
