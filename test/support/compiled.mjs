@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { jest } from '@jest/globals';
 
 /*
@@ -30,6 +30,8 @@ if (globalThis.usesCompiled) {
     for (const file of readdirSync(join(ROOT, 'dist', folder), { recursive: true })) {
       // A compiled file may be left of a source that is gone, which Jest cannot resolve.
       if (!file.endsWith('.js') || !existsSync(join(ROOT, folder, file.replace(/js$/, 'ts')))) continue;
+      // A workspace has a build of its own. The bench compiles it here too, and a later test would get that copy.
+      if (existsSync(join(ROOT, folder, file.split(sep)[0], 'package.json'))) continue;
       const compiled = join(ROOT, 'dist', folder, file);
       // As the tests write the path of a source, and as a package names its build.
       for (const path of [`../../${folder}/${file.replaceAll('\\', '/')}`, compiled])
